@@ -26,7 +26,7 @@ const (
 // exit is the exit status of a command that has said all that there is to say.
 type exit int
 
-func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+func (code exit) Error() string { return fmt.Sprintf("exit status %d", int(code)) }
 
 // unwritten is the error of output that could not be written.
 type unwritten struct{ error }

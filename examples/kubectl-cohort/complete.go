@@ -82,29 +82,29 @@ func (in *input) oneCluster(ctx context.Context, args []string) ([]string, error
 }
 
 // behind are the words behind the rollout of a command that decides.
-func (d *decision) behind(ctx context.Context, args []string) (names []string, err error) {
+func (answer *decision) behind(ctx context.Context, args []string) (names []string, err error) {
 	switch {
 	case len(args) == 0:
-		return d.rolloutNames(ctx, args)
-	case d.verb.name == validate.name && len(args) == 2:
+		return answer.rolloutNames(ctx, args)
+	case answer.verb.name == validate.name && len(args) == 2:
 		return []string{"yes", "no"}, nil
-	case d.verb.name == validate.name && len(args) > 2:
+	case answer.verb.name == validate.name && len(args) > 2:
 		return nil, nil
-	case slices.Contains([]string{ignore.name, allow.name, startFirst.name, freeze.name, validate.name}, d.verb.name):
-		return d.clusterNames(ctx, args)
-	case d.verb.name != openGate.name && d.verb.name != unfreeze.name:
+	case slices.Contains([]string{ignore.name, allow.name, startFirst.name, freeze.name, validate.name}, answer.verb.name):
+		return answer.clusterNames(ctx, args)
+	case answer.verb.name != openGate.name && answer.verb.name != unfreeze.name:
 		return nil, nil
 	}
-	d.rollout = args[0]
-	if err := d.readContext(); err != nil {
+	answer.rollout = args[0]
+	if err := answer.readContext(); err != nil {
 		return nil, err
 	}
-	all, err := d.rollouts(ctx)
+	all, err := answer.rollouts(ctx)
 	for _, o := range all {
 		asked, fault := approvals.Of(&o)
 		switch {
-		case fault != nil || !d.wanted().Has(o):
-		case d.verb.name == unfreeze.name:
+		case fault != nil || !answer.wanted().Has(o):
+		case answer.verb.name == unfreeze.name:
 			for _, h := range asked.Freezes {
 				names = append(names, h.Cluster)
 			}

@@ -103,24 +103,24 @@ func decideCommand(flags *genericclioptions.ConfigFlags, v verb) *cobra.Command 
 }
 
 // run says what will follow, asks, and writes.
-func (d *decision) run(cmd *cobra.Command) error {
-	d.progress = progressOn(cmd.ErrOrStderr())
-	client, err := d.client()
+func (answer *decision) run(cmd *cobra.Command) error {
+	answer.progress = progressOn(cmd.ErrOrStderr())
+	client, err := answer.client()
 	if err != nil {
 		return err
 	}
-	if err := d.readContext(); err != nil {
+	if err := answer.readContext(); err != nil {
 		return err
 	}
-	d.start = instant{time.Now().UTC().Truncate(time.Second)}
-	objects, notes, err := client.Rollouts(cmd.Context(), d.wanted())
+	answer.start = instant{time.Now().UTC().Truncate(time.Second)}
+	objects, notes, err := client.Rollouts(cmd.Context(), answer.wanted())
 	if err != nil {
 		return err
 	}
-	if d.context != "" && !slices.ContainsFunc(objects, func(o manifest.Object) bool { return rollsOut(o) && d.wanted().Has(o) }) {
-		return fmt.Errorf("%s %s: nothing of this name rolls out in namespace %s, which the context of the kubeconfig has: must be given as NAMESPACE/%s, or with -n", d.verb.name, d.rollout, d.context, d.rollout)
+	if answer.context != "" && !slices.ContainsFunc(objects, func(o manifest.Object) bool { return rollsOut(o) && answer.wanted().Has(o) }) {
+		return fmt.Errorf("%s %s: nothing of this name rolls out in namespace %s, which the context of the kubeconfig has: must be given as NAMESPACE/%s, or with -n", answer.verb.name, answer.rollout, answer.context, answer.rollout)
 	}
-	was, becomes, text, err := d.follows(objects)
+	was, becomes, text, err := answer.follows(objects)
 	if is := already(""); errors.As(err, &is) {
 		return print(cmd.OutOrStdout(), fmt.Sprintf("%v: %s, nothing is written\n", was, is))
 	}
@@ -130,67 +130,67 @@ func (d *decision) run(cmd *cobra.Command) error {
 	for _, note := range notes {
 		text = "note: " + note + "\n" + text
 	}
-	if err := print(cmd.OutOrStdout(), text); err != nil || d.dryRun {
+	if err := print(cmd.OutOrStdout(), text); err != nil || answer.dryRun {
 		return err
 	}
-	if !d.yes {
+	if !answer.yes {
 		if err := confirmed(cmd.InOrStdin(), cmd.ErrOrStderr(), was.String()); err != nil {
-			return fmt.Errorf("%s: %w", d.verb.name, err)
+			return fmt.Errorf("%s: %w", answer.verb.name, err)
 		}
 	}
 	name, err := client.Patch(cmd.Context(), was, becomes)
 	if err != nil {
 		return err
 	}
-	return print(cmd.OutOrStdout(), name+" "+d.verb.done+"\n")
+	return print(cmd.OutOrStdout(), name+" "+answer.verb.done+"\n")
 }
 
 // wanted is the rollout to decide about. A namespace of the context counts as one of -n, as it does for every command of kubectl that
 // writes.
-func (d *decision) wanted() scenario.Wanted {
-	return scenario.Wanted{Rollout: d.rollout, Namespace: cmp.Or(d.namespace(), d.context), Hub: true, Now: d.start.Time}
+func (answer *decision) wanted() scenario.Wanted {
+	return scenario.Wanted{Rollout: answer.rollout, Namespace: cmp.Or(answer.namespace(), answer.context), Hub: true, Now: answer.start.Time}
 }
 
 // readContext takes the namespace of the kubeconfig's context, unless -n or the name of the rollout gives one.
-func (d *decision) readContext() error {
-	if d.namespace() != "" || scenario.Namespaced(d.rollout) {
+func (answer *decision) readContext() error {
+	if answer.namespace() != "" || scenario.Namespaced(answer.rollout) {
 		return nil
 	}
-	loader := d.hub.ToRawKubeConfigLoader()
+	loader := answer.hub.ToRawKubeConfigLoader()
 	config, err := loader.RawConfig()
 	if err != nil {
 		return err
 	}
 	name := config.CurrentContext
-	if d.hub.Context != nil && *d.hub.Context != "" {
-		name = *d.hub.Context
+	if answer.hub.Context != nil && *answer.hub.Context != "" {
+		name = *answer.hub.Context
 	}
 	if context := config.Contexts[name]; context != nil && context.Namespace != "" {
-		d.context = context.Namespace
+		answer.context = context.Namespace
 	}
 	return nil
 }
 
 // follows carries the decision out on a copy of the object that it is about, among the objects of a hub, and says what follows from it.
-func (d *decision) follows(objects []manifest.Object) (was, becomes *manifest.Object, text string, err error) {
-	before, err := d.stands(objects)
+func (answer *decision) follows(objects []manifest.Object) (was, becomes *manifest.Object, text string, err error) {
+	before, err := answer.stands(objects)
 	if err != nil {
 		return nil, nil, "", err
 	}
-	at, err := d.owner(objects)
+	at, err := answer.owner(objects)
 	if err != nil {
 		return nil, nil, "", err
 	}
 	owner := &objects[at]
-	if !d.verb.obeyed {
+	if !answer.verb.obeyed {
 		if err := obeys(*owner, objects); err != nil {
-			return nil, nil, "", fmt.Errorf("%s %v: %w", d.verb.name, owner, err)
+			return nil, nil, "", fmt.Errorf("%s %v: %w", answer.verb.name, owner, err)
 		}
 	}
-	what := decided{owner: owner, parts: before, objects: objects, words: d.words, how: d.how, now: d.start.Time}
-	if d.verb.about != nil {
-		if at, err = d.verb.about(what); err != nil {
-			return nil, nil, "", fmt.Errorf("%s %v: %w", d.verb.name, owner, err)
+	what := decided{owner: owner, parts: before, objects: objects, words: answer.words, how: answer.how, now: answer.start.Time}
+	if answer.verb.about != nil {
+		if at, err = answer.verb.about(what); err != nil {
+			return nil, nil, "", fmt.Errorf("%s %v: %w", answer.verb.name, owner, err)
 		}
 	}
 	was = &objects[at]
@@ -198,27 +198,27 @@ func (d *decision) follows(objects []manifest.Object) (was, becomes *manifest.Ob
 	if what.object = becomes; was == owner {
 		what.owner = becomes
 	}
-	says, err := d.verb.change(what)
+	says, err := answer.verb.change(what)
 	if err != nil {
-		return owner, nil, "", fmt.Errorf("%s %v: %w", d.verb.name, owner, err)
+		return owner, nil, "", fmt.Errorf("%s %v: %w", answer.verb.name, owner, err)
 	}
 	objects = slices.Clone(objects)
 	objects[at] = *becomes
-	after, err := d.stands(objects)
+	after, err := answer.stands(objects)
 	if err != nil {
 		return nil, nil, "", err
 	}
 	text = fmt.Sprintf("%v: %s\n", owner, says)
 	if becomes.GetAnnotations()[annotationAbort] != was.GetAnnotations()[annotationAbort] {
 		for _, p := range before {
-			text += p.goesBack(len(before) > 1, d.start.Time)
+			text += p.goesBack(len(before) > 1, answer.start.Time)
 		}
 		return was, becomes, text, nil
 	}
 	for i := range after {
 		var besides []string
-		if d.verb.besides != nil {
-			besides = d.verb.besides(what, before[i], after[i])
+		if answer.verb.besides != nil {
+			besides = answer.verb.besides(what, before[i], after[i])
 		}
 		text += after[i].since(before[i], len(after) > 1, besides...)
 	}
@@ -226,15 +226,15 @@ func (d *decision) follows(objects []manifest.Object) (was, becomes *manifest.Ob
 }
 
 // owner finds the one object that rolls out, among those that were read.
-func (d *decision) owner(objects []manifest.Object) (int, error) {
+func (answer *decision) owner(objects []manifest.Object) (int, error) {
 	found, names := -1, []string(nil)
 	for i, o := range objects {
-		if rollsOut(o) && d.wanted().Has(o) {
+		if rollsOut(o) && answer.wanted().Has(o) {
 			found, names = i, append(names, o.GetKind()+"/"+o.GetNamespace()+"/"+o.GetName())
 		}
 	}
 	if len(names) > 1 {
-		return 0, fmt.Errorf("%s: must name one object that rolls out, not %s", d.rollout, strings.Join(names, " and "))
+		return 0, fmt.Errorf("%s: must name one object that rolls out, not %s", answer.rollout, strings.Join(names, " and "))
 	}
 	return found, nil
 }

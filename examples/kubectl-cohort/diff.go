@@ -106,7 +106,7 @@ type dump struct {
 }
 
 // load reads a dump or a recording, in which a moment is asked for or else the first or the last one.
-func (d *difference) load(cmd *cobra.Command, file string, at moment, last bool) (dump, error) {
+func (diff *difference) load(cmd *cobra.Command, file string, at moment, last bool) (dump, error) {
 	p := past{file: file, at: at}
 	if recorded(file) {
 		r, when, err := p.open()
@@ -141,33 +141,33 @@ func recorded(name string) bool {
 }
 
 // now reads the hub.
-func (d *difference) now(cmd *cobra.Command) (dump, error) {
-	client, err := d.client()
+func (diff *difference) now(cmd *cobra.Command) (dump, error) {
+	client, err := diff.client()
 	if err != nil {
 		return dump{}, err
 	}
-	defer d.progress.begin("reading the hub")()
-	objects, _, err := client.Rollouts(cmd.Context(), scenario.Wanted{Rollout: d.rollout, Namespace: d.namespace()})
+	defer diff.progress.begin("reading the hub")()
+	objects, _, err := client.Rollouts(cmd.Context(), scenario.Wanted{Rollout: diff.rollout, Namespace: diff.namespace()})
 	return dump{objects, time.Now().UTC().Truncate(time.Second)}, err
 }
 
 // changed compares two dumps, rollout by rollout.
-func (d *difference) changed(cmd *cobra.Command, files []string) (all changes, err error) {
-	old, err := d.load(cmd, files[0], d.wasAt, false)
+func (diff *difference) changed(cmd *cobra.Command, files []string) (all changes, err error) {
+	old, err := diff.load(cmd, files[0], diff.wasAt, false)
 	if err != nil {
 		return nil, err
 	}
 	var new dump
 	if len(files) > 1 {
-		new, err = d.load(cmd, files[1], d.isAt, true)
+		new, err = diff.load(cmd, files[1], diff.isAt, true)
 	} else {
-		new, err = d.now(cmd)
+		new, err = diff.now(cmd)
 	}
 	if err != nil {
 		return nil, err
 	}
 	specs := takeOver(old.objects, new.objects)
-	wanted := scenario.Wanted{Rollout: d.rollout, Namespace: d.namespace()}
+	wanted := scenario.Wanted{Rollout: diff.rollout, Namespace: diff.namespace()}
 	is, err := scenario.Load(new.objects, wanted)
 	if err != nil {
 		return nil, err
@@ -307,9 +307,9 @@ func missing(one, other *scenario.Scenario) (names []string) {
 }
 
 // Text has a block for each rollout.
-func (all changes) Text(w io.Writer) error {
+func (list changes) Text(w io.Writer) error {
 	var b bytes.Buffer
-	for i, c := range all {
+	for i, c := range list {
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -319,47 +319,47 @@ func (all changes) Text(w io.Writer) error {
 	return err
 }
 
-func (c change) text(b *bytes.Buffer) {
-	fmt.Fprintln(b, c.Rollout)
-	if c.Was == nil {
+func (one change) text(b *bytes.Buffer) {
+	fmt.Fprintln(b, one.Rollout)
+	if one.Was == nil {
 		fmt.Fprintln(b, "  is new")
 	} else {
 		of := ""
-		if slices.Contains(c.Spec, "spec.manifestWorkTemplate") || slices.Contains(c.Spec, "spec.policy-templates") {
+		if slices.Contains(one.Spec, "spec.manifestWorkTemplate") || slices.Contains(one.Spec, "spec.policy-templates") {
 			of = ", counted by the version that is wanted now"
 		}
-		fmt.Fprintf(b, "  at %s: %v%s\n", c.Was.Time.Format(time.RFC3339), c.Was.Counts, of)
+		fmt.Fprintf(b, "  at %s: %v%s\n", one.Was.Time.Format(time.RFC3339), one.Was.Counts, of)
 	}
-	if c.Is == nil {
+	if one.Is == nil {
 		fmt.Fprintln(b, "  is gone")
 	} else {
-		fmt.Fprintf(b, "  at %s: %v\n", c.Is.Time.Format(time.RFC3339), c.Is.Counts)
+		fmt.Fprintf(b, "  at %s: %v\n", one.Is.Time.Format(time.RFC3339), one.Is.Counts)
 	}
-	if len(c.Spec) > 0 {
-		fmt.Fprintf(b, "  changed: %s\n", strings.Join(c.Spec, ", "))
+	if len(one.Spec) > 0 {
+		fmt.Fprintf(b, "  changed: %s\n", strings.Join(one.Spec, ", "))
 	}
 	for _, part := range []struct {
 		title    string
 		clusters []string
-	}{{"selected", c.Joined}, {"deselected", c.Deselected}, {"started", c.Started}, {"succeeded", c.Succeeded}, {"failed", c.Failed},
-		{"timed out", c.TimedOut}, {"recovered", c.Recovered}} {
+	}{{"selected", one.Joined}, {"deselected", one.Deselected}, {"started", one.Started}, {"succeeded", one.Succeeded}, {"failed", one.Failed},
+		{"timed out", one.TimedOut}, {"recovered", one.Recovered}} {
 		if len(part.clusters) > 0 {
 			fmt.Fprintf(b, "  %s (%d): %s\n", part.title, len(part.clusters), strings.Join(part.clusters, " "))
 		}
 	}
-	if c.Breached != nil {
-		fmt.Fprintf(b, "  %v\n", c.Breached)
+	if one.Breached != nil {
+		fmt.Fprintf(b, "  %v\n", one.Breached)
 	}
-	if c.Resumed {
+	if one.Resumed {
 		fmt.Fprintln(b, "  goes on: maxFailures is not exceeded any more, and the rollout continues")
 	}
-	for _, w := range c.Warned {
+	for _, w := range one.Warned {
 		fmt.Fprintf(b, "  warning: %v\n", w)
 	}
-	if c.Was != nil && c.Is != nil && len(c.Spec)+len(c.Joined)+len(c.Deselected) == 0 && c.Changes.String() == "" {
+	if one.Was != nil && one.Is != nil && len(one.Spec)+len(one.Joined)+len(one.Deselected) == 0 && one.Changes.String() == "" {
 		fmt.Fprintln(b, "  nothing changed")
 	}
 }
 
 // Value is a list of all.
-func (all changes) Value() (any, error) { return map[string]changes{"rollouts": all}, nil }
+func (list changes) Value() (any, error) { return map[string]changes{"rollouts": list}, nil }

@@ -46,42 +46,42 @@ func (h here) String() string {
 		"From here on, clusters with a version that does not work on them: at most %d.", h.Done, h.Clusters, h.Exposed, h.Waiting, h.AtMost)
 }
 
-func (e *exposed) Text(w io.Writer) error {
+func (load *exposed) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s to placement %s\n", e.Rollout, e.Placement)
-	if e.Passes != "" {
-		fmt.Fprintf(&b, "passes: %s\n", e.Passes)
+	fmt.Fprintf(&b, "%s to placement %s\n", load.Rollout, load.Placement)
+	if load.Passes != "" {
+		fmt.Fprintf(&b, "passes: %s\n", load.Passes)
 	}
-	for _, note := range e.Notes {
+	for _, note := range load.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
-	if e.Exposure != nil {
-		e.numbers(&b)
+	if load.Exposure != nil {
+		load.numbers(&b)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // numbers are what is exposed, and which limits suffice.
-func (e *exposed) numbers(b *strings.Builder) {
-	if e.Now != nil {
-		fmt.Fprintf(b, "\n%v\n\nA rollout that begins anew:", e.Now)
+func (load *exposed) numbers(b *strings.Builder) {
+	if load.Now != nil {
+		fmt.Fprintf(b, "\n%v\n\nA rollout that begins anew:", load.Now)
 	}
-	fmt.Fprintf(b, "\n%s\n\n", sentence(*e.Exposure))
-	e.stages(b)
-	for _, warning := range e.Exposure.Warnings {
+	fmt.Fprintf(b, "\n%s\n\n", sentence(*load.Exposure))
+	load.stages(b)
+	for _, warning := range load.Exposure.Warnings {
 		if !output.AboutAnOption(warning) {
 			fmt.Fprintf(b, "warning: %v\n", warning)
 		}
 	}
-	for _, weakness := range e.Exposure.Weaknesses {
+	for _, weakness := range load.Exposure.Weaknesses {
 		fmt.Fprintf(b, "warning: %v\n", weakness)
 	}
 	switch {
-	case e.Limits != nil:
-		fmt.Fprintf(b, "\nWith %v in place of the strategy's:\n%s\n", e.Limits, sentence(e.Limits.Exposure))
-	case e.None != "":
-		fmt.Fprintf(b, "\nNo limits hold: %s\n", e.None)
+	case load.Limits != nil:
+		fmt.Fprintf(b, "\nWith %v in place of the strategy's:\n%s\n", load.Limits, sentence(load.Limits.Exposure))
+	case load.None != "":
+		fmt.Fprintf(b, "\nNo limits hold: %s\n", load.None)
 	}
 }
 
@@ -106,12 +106,12 @@ func sentence(e exposure.Exposure) string {
 // mostStages is how many stages a table has at most.
 const mostStages = 60
 
-func (e *exposed) stages(b *strings.Builder) {
+func (load *exposed) stages(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "STAGE\tCLUSTERS\tIT FAILS ON\tIN FLIGHT\tDONE AFTER")
-	for i, stage := range e.Exposure.Stages {
+	for i, stage := range load.Exposure.Stages {
 		if i == mostStages {
-			fmt.Fprintf(t, "and %d more\n", len(e.Exposure.Stages)-mostStages)
+			fmt.Fprintf(t, "and %d more\n", len(load.Exposure.Stages)-mostStages)
 			break
 		}
 		name := strings.NewReplacer("[", "", "]", "").Replace(stage.Stage.String())
@@ -131,4 +131,4 @@ func span(s exposure.Span) string {
 	return short.Duration(s.Shortest) + " to " + short.Duration(s.Longest)
 }
 
-func (e *exposed) Value() (any, error) { return e, nil }
+func (load *exposed) Value() (any, error) { return load, nil }

@@ -204,8 +204,8 @@ func (f *flags) rules() (rules []flagRule) {
 }
 
 // rules are those for clusters of a flag: some by a name or a pattern, some by a share.
-func (p patterns) rules(flag string, outcome behavior.Outcome) (rules []flagRule) {
-	for _, text := range p {
+func (globs patterns) rules(flag string, outcome behavior.Outcome) (rules []flagRule) {
+	for _, text := range globs {
 		rule := behavior.Rule{Outcome: outcome}
 		if share := intstr.Parse(text); share.Type == intstr.Int || strings.HasSuffix(text, "%") {
 			rule.Share = &share

@@ -120,13 +120,13 @@ func (f *flags) histories(cmd *cobra.Command, cluster string) (pasts, error) {
 }
 
 // placed says where the cluster is; an unknown cluster is an error.
-func (p *pastOf) placed(s *scenario.Scenario) error {
-	group, selected, why, err := s.Why(p.Cluster)
+func (asked *pastOf) placed(s *scenario.Scenario) error {
+	group, selected, why, err := s.Why(asked.Cluster)
 	if err != nil {
 		return fmt.Errorf("history %w", err)
 	}
-	if p.Why = why; selected {
-		p.Group = &group
+	if asked.Why = why; selected {
+		asked.Group = &group
 	}
 	return nil
 }
@@ -252,9 +252,9 @@ func reconstruct(t *history.Recorder, s *scenario.Scenario, cluster string, befo
 }
 
 // Text has a block for each rollout.
-func (all pasts) Text(w io.Writer) error {
+func (events pasts) Text(w io.Writer) error {
 	var b bytes.Buffer
-	for i, p := range all {
+	for i, p := range events {
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -265,37 +265,37 @@ func (all pasts) Text(w io.Writer) error {
 }
 
 // Value is a list of all.
-func (all pasts) Value() (any, error) { return map[string]pasts{"rollouts": all}, nil }
+func (events pasts) Value() (any, error) { return map[string]pasts{"rollouts": events}, nil }
 
-func (p pastOf) text() string {
+func (asked pastOf) text() string {
 	var b bytes.Buffer
-	if p.Group != nil {
-		fmt.Fprintf(&b, "%s is in %v of %s\n", p.Cluster, *p.Group, p.Rollout)
+	if asked.Group != nil {
+		fmt.Fprintf(&b, "%s is in %v of %s\n", asked.Cluster, *asked.Group, asked.Rollout)
 	} else {
-		fmt.Fprintf(&b, "%s is not selected by %s\n", p.Cluster, p.Rollout)
+		fmt.Fprintf(&b, "%s is not selected by %s\n", asked.Cluster, asked.Rollout)
 	}
-	for _, why := range p.Why {
+	for _, why := range asked.Why {
 		fmt.Fprintf(&b, "  %s\n", why)
 	}
-	b.WriteString(p.clock.Head())
-	fmt.Fprintf(&b, "known by: %s\n", p.By)
-	for _, note := range p.Notes {
+	b.WriteString(asked.clock.Head())
+	fmt.Fprintf(&b, "known by: %s\n", asked.By)
+	for _, note := range asked.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	b.WriteString("\n")
 	width := len("before")
-	for _, m := range p.Moments {
-		width = max(width, len(p.column(m)))
+	for _, m := range asked.Moments {
+		width = max(width, len(asked.column(m)))
 	}
-	for i := 0; i < len(p.Moments); i++ {
-		m, words := p.Moments[i], p.words(p.Moments[i])
-		if i+1 < len(p.Moments) && m.What == history.Succeeds && p.Moments[i+1].What == history.Done && p.Moments[i+1].Time.Equal(m.Time) {
+	for i := 0; i < len(asked.Moments); i++ {
+		m, words := asked.Moments[i], asked.words(asked.Moments[i])
+		if i+1 < len(asked.Moments) && m.What == history.Succeeds && asked.Moments[i+1].What == history.Done && asked.Moments[i+1].Time.Equal(m.Time) {
 			words, i = "succeeds and is done", i+1
 		}
-		fmt.Fprintf(&b, "%-*s  %s\n", width, p.column(m), words)
-		if n := alike(p.Moments[i:]); n > 2*waitsShown {
-			for _, m := range p.Moments[i+1 : i+waitsShown] {
-				fmt.Fprintf(&b, "%-*s  %s\n", width, p.column(m), p.words(m))
+		fmt.Fprintf(&b, "%-*s  %s\n", width, asked.column(m), words)
+		if n := alike(asked.Moments[i:]); n > 2*waitsShown {
+			for _, m := range asked.Moments[i+1 : i+waitsShown] {
+				fmt.Fprintf(&b, "%-*s  %s\n", width, asked.column(m), asked.words(m))
 			}
 			fmt.Fprintf(&b, "%-*s  … %d more changes …\n", width, "", n-2*waitsShown)
 			i += n - waitsShown - 1
@@ -319,14 +319,14 @@ func alike(all []history.Moment) (n int) {
 }
 
 // column is what stands before a moment.
-func (p pastOf) column(m history.Moment) string {
+func (asked pastOf) column(m history.Moment) string {
 	switch {
 	case m.Time.IsZero():
 		return "before"
-	case m.Time.Equal(p.Until):
-		return p.clock.Word
+	case m.Time.Equal(asked.Until):
+		return asked.clock.Word
 	}
-	return p.clock.Read(m.Time.UTC().Truncate(time.Second).Format(time.RFC3339))
+	return asked.clock.Read(m.Time.UTC().Truncate(time.Second).Format(time.RFC3339))
 }
 
 // pastWords are what the text calls the moments.
@@ -337,7 +337,7 @@ var pastWords = map[history.What]string{
 	history.Changed: "changed", history.Gone: "the rollout is gone", history.Event: "event",
 }
 
-func (p pastOf) words(m history.Moment) string {
+func (asked pastOf) words(m history.Moment) string {
 	text := pastWords[m.What]
 	if m.What == history.NotRecorded && !m.Until.IsZero() {
 		text += " until " + m.Until.UTC().Format(time.RFC3339)

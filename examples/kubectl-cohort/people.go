@@ -19,27 +19,27 @@ type horizon struct {
 	in time.Duration
 }
 
-func (m *horizon) String() string { return "" }
+func (until *horizon) String() string { return "" }
 
-func (m *horizon) Set(text string) error {
+func (until *horizon) Set(text string) error {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		*m = horizon{at: at.UTC().Truncate(time.Second)}
+		*until = horizon{at: at.UTC().Truncate(time.Second)}
 		return nil
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
 		return errors.New("must be a time in RFC 3339 such as 2026-01-05T06:00:00Z, or for how long, such as 12h")
 	}
-	*m = horizon{in: d}
+	*until = horizon{in: d}
 	return nil
 }
 
 // time is the time that is meant; zero if none was given. It is in whole seconds, as annotations have it.
-func (m horizon) time(now time.Time) time.Time {
-	if m.in > 0 {
-		return now.Add(m.in).Truncate(time.Second)
+func (until horizon) time(now time.Time) time.Time {
+	if until.in > 0 {
+		return now.Add(until.in).Truncate(time.Second)
 	}
-	return m.at
+	return until.at
 }
 
 // knows is an error for a word that names no cluster of the rollout.
@@ -74,8 +74,8 @@ func (d decided) have() (names []string) {
 }
 
 // have are the clusters that have the version here.
-func (p part) have() (names []string) {
-	for _, of := range [][]rollout.Cluster{p.stands.Plan.InFlight, p.stands.Plan.TimedOut, p.stands.Plan.Deselected, slices.Collect(p.stands.Plan.Settled())} {
+func (piece part) have() (names []string) {
+	for _, of := range [][]rollout.Cluster{piece.stands.Plan.InFlight, piece.stands.Plan.TimedOut, piece.stands.Plan.Deselected, slices.Collect(piece.stands.Plan.Settled())} {
 		for _, c := range of {
 			names = append(names, c.Name)
 		}

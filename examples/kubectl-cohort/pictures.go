@@ -28,30 +28,30 @@ type pictures struct {
 	timelines []func() picture.Timeline
 }
 
-func (p *pictures) declare(s *pflag.FlagSet) {
-	s.StringVar(&p.svg, "svg", p.svg, "write a picture of the rollout to this `file`: clusters by state and groups against time")
-	s.StringVar(&p.png, "png", p.png, "the same picture as PNG, to this `file`")
-	s.BoolVar(&p.chart, "chart", p.chart, "draw a chart of the rollout in the terminal, below the report")
+func (pics *pictures) declare(s *pflag.FlagSet) {
+	s.StringVar(&pics.svg, "svg", pics.svg, "write a picture of the rollout to this `file`: clusters by state and groups against time")
+	s.StringVar(&pics.png, "png", pics.png, "the same picture as PNG, to this `file`")
+	s.BoolVar(&pics.chart, "chart", pics.chart, "draw a chart of the rollout in the terminal, below the report")
 }
 
 // check finds what is wrong before there is anything to draw.
-func (p *pictures) check(f format) error {
-	if p.chart && f != "" && f != "text" {
+func (pics *pictures) check(f format) error {
+	if pics.chart && f != "" && f != "text" {
 		return fmt.Errorf("--chart: must be given without -o %s, which writes to the same output", f)
 	}
-	if p.svg == "-" || p.png == "-" {
+	if pics.svg == "-" || pics.png == "-" {
 		return errors.New("--svg and --png: must be the name of a file, as standard output has the report: ./- is one of that name")
 	}
-	if p.svg != "" && filepath.Clean(p.svg) == filepath.Clean(p.png) {
+	if pics.svg != "" && filepath.Clean(pics.svg) == filepath.Clean(pics.png) {
 		return errors.New("--svg and --png: must not be the same file")
 	}
 	return nil
 }
 
 // write draws what is asked for. A picture that can't be finished leaves no file behind.
-func (p *pictures) write(t picture.Timeline, stdout io.Writer) error {
-	err := errors.Join(drawFile(p.svg, t.SVG), drawFile(p.png, t.PNG))
-	if err == nil && p.chart {
+func (pics *pictures) write(t picture.Timeline, stdout io.Writer) error {
+	err := errors.Join(drawFile(pics.svg, t.SVG), drawFile(pics.png, t.PNG))
+	if err == nil && pics.chart {
 		if _, err = io.WriteString(stdout, "\n"); err == nil {
 			err = t.Chart(stdout, picture.Colour(stdout, os.Getenv))
 		}
@@ -60,8 +60,8 @@ func (p *pictures) write(t picture.Timeline, stdout io.Writer) error {
 }
 
 // keep remembers a rollout for its picture.
-func (p *pictures) keep(r output.Report, s *scenario.Scenario, how scenario.Play, trace, back *simulation.Trace) error {
-	if p.svg == "" && p.png == "" && !p.chart {
+func (pics *pictures) keep(r output.Report, s *scenario.Scenario, how scenario.Play, trace, back *simulation.Trace) error {
+	if pics.svg == "" && pics.png == "" && !pics.chart {
 		return nil
 	}
 	plan, err := s.Now(how.Options, how.Start)
@@ -69,13 +69,13 @@ func (p *pictures) keep(r output.Report, s *scenario.Scenario, how scenario.Play
 		return err
 	}
 	states := timeline.States(s.Groups, plan, s.Ignored)
-	p.timelines = append(p.timelines, func() picture.Timeline { return drawn(r, s, trace, back, states) })
+	pics.timelines = append(pics.timelines, func() picture.Timeline { return drawn(r, s, trace, back, states) })
 	return nil
 }
 
 // of refuses files for several rollouts.
-func (p *pictures) of(rollouts int) error {
-	if rollouts > 1 && (p.svg != "" || p.png != "") {
+func (pics *pictures) of(rollouts int) error {
+	if rollouts > 1 && (pics.svg != "" || pics.png != "") {
 		return fmt.Errorf("--svg and --png: a picture has one of the %d rollouts: must be given with --rollout", rollouts)
 	}
 	return nil
@@ -117,25 +117,25 @@ func drawFile(name string, draw func(io.Writer) error) error {
 // rows is a number of rows, or all; the zero value is the number that a text has by default.
 type rows int
 
-func (r *rows) String() string {
+func (table *rows) String() string {
 	switch {
-	case *r == 0:
+	case *table == 0:
 		return strconv.Itoa(output.DefaultRows)
-	case *r < 0:
+	case *table < 0:
 		return "all"
 	}
-	return strconv.Itoa(int(*r))
+	return strconv.Itoa(int(*table))
 }
 
-func (r *rows) Set(s string) error {
+func (table *rows) Set(s string) error {
 	if s == "all" {
-		*r = output.AllRows
+		*table = output.AllRows
 		return nil
 	}
 	n, err := strconv.ParseInt(s, 10, 32)
 	if err != nil || n < 2 {
 		return errors.New("must be a whole number of at least 2, or all")
 	}
-	*r = rows(n)
+	*table = rows(n)
 	return nil
 }

@@ -111,8 +111,8 @@ type played struct {
 }
 
 // exitCode is the greatest of the outcomes'.
-func (p played) exitCode() (code int) {
-	for _, outcome := range p.outcomes {
+func (done played) exitCode() (code int) {
+	for _, outcome := range done.outcomes {
 		code = max(code, exitCode(outcome))
 	}
 	return code

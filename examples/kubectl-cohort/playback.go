@@ -114,21 +114,21 @@ type recordedPast struct {
 	part  bool // it has or had one in the rollout
 }
 
-func (p *playback) reading(at time.Time, changed bool, objects []manifest.Object) error {
-	if !p.before.IsZero() && at.Sub(p.before) > p.gap {
-		for _, one := range p.all {
-			one.Say(history.Moment{Time: p.before, Until: at, What: history.NotRecorded, Message: "no reading"})
+func (play *playback) reading(at time.Time, changed bool, objects []manifest.Object) error {
+	if !play.before.IsZero() && at.Sub(play.before) > play.gap {
+		for _, one := range play.all {
+			one.Say(history.Moment{Time: play.before, Until: at, What: history.NotRecorded, Message: "no reading"})
 		}
 	}
-	p.before = at
+	play.before = at
 	if changed {
-		return p.changed(at, objects)
+		return play.changed(at, objects)
 	}
-	for _, one := range p.all {
+	for _, one := range play.all {
 		if one.gone || one.next.IsZero() || at.Before(one.next) {
 			continue
 		}
-		if err := p.plan(one, at); err != nil {
+		if err := play.plan(one, at); err != nil {
 			return err
 		}
 	}
@@ -136,32 +136,32 @@ func (p *playback) reading(at time.Time, changed bool, objects []manifest.Object
 }
 
 // changed takes in a reading in which objects changed.
-func (p *playback) changed(at time.Time, objects []manifest.Object) error {
-	scenarios, err := p.loader.Load(objects, p.wanted)
-	if err != nil && err.Error() != p.fault {
-		for _, one := range p.all {
+func (play *playback) changed(at time.Time, objects []manifest.Object) error {
+	scenarios, err := play.loader.Load(objects, play.wanted)
+	if err != nil && err.Error() != play.fault {
+		for _, one := range play.all {
 			one.Say(history.Moment{Time: at, What: history.Gone, Message: err.Error(), From: history.Recording})
 			one.gone = true
 		}
 	}
-	if p.fault = ""; err != nil {
-		p.fault = err.Error()
+	if play.fault = ""; err != nil {
+		play.fault = err.Error()
 		return nil
 	}
-	specs := p.edited(objects)
+	specs := play.edited(objects)
 	for _, s := range scenarios {
-		one, known := p.known[s.Rollout]
+		one, known := play.known[s.Rollout]
 		if !known {
-			if !s.Knows(p.cluster) {
-				if _, _, _, err := s.Why(p.cluster); err != nil {
-					p.unknown = err
+			if !s.Knows(play.cluster) {
+				if _, _, _, err := s.Why(play.cluster); err != nil {
+					play.unknown = err
 					continue
 				}
 			}
-			one = &recordedPast{Recorder: history.New(p.cluster), name: s.Rollout, since: at}
-			p.known[s.Rollout], p.all = one, append(p.all, one)
-			if at.Equal(p.first) {
-				since, err := reconstruct(one.Recorder, s, p.cluster, at)
+			one = &recordedPast{Recorder: history.New(play.cluster), name: s.Rollout, since: at}
+			play.known[s.Rollout], play.all = one, append(play.all, one)
+			if at.Equal(play.first) {
+				since, err := reconstruct(one.Recorder, s, play.cluster, at)
 				if err != nil {
 					return err
 				}
@@ -175,12 +175,12 @@ func (p *playback) changed(at time.Time, objects []manifest.Object) error {
 		if fields := specs[s.Owner]; known && len(fields) > 0 {
 			one.Say(history.Moment{Time: at, What: history.Changed, Message: s.Owner + ": " + strings.Join(fields, ", "), From: history.Recording})
 		}
-		one.last, one.gone, one.part = s, false, one.part || s.Knows(p.cluster)
-		if err := p.plan(one, at); err != nil {
+		one.last, one.gone, one.part = s, false, one.part || s.Knows(play.cluster)
+		if err := play.plan(one, at); err != nil {
 			return err
 		}
 	}
-	for _, one := range p.all {
+	for _, one := range play.all {
 		if !one.gone && !slices.ContainsFunc(scenarios, func(s *scenario.Scenario) bool { return s.Rollout == one.name }) {
 			one.Say(history.Moment{Time: at, What: history.Gone, From: history.Recording})
 			one.gone = true
@@ -190,25 +190,25 @@ func (p *playback) changed(at time.Time, objects []manifest.Object) error {
 }
 
 // plan looks at a rollout.
-func (p *playback) plan(one *recordedPast, at time.Time) (err error) {
-	one.next, err = planned(one.Recorder, one.last, p.cluster, at, history.Recording)
+func (play *playback) plan(one *recordedPast, at time.Time) (err error) {
+	one.next, err = planned(one.Recorder, one.last, play.cluster, at, history.Recording)
 	return err
 }
 
 // edited are the fields of the specs of what rolls out that are not as they were in the reading before, by object.
-func (p *playback) edited(objects []manifest.Object) map[string][]string {
+func (play *playback) edited(objects []manifest.Object) map[string][]string {
 	all := make(map[string][]string)
 	for _, o := range objects {
 		if !rollsOut(o) {
 			continue
 		}
 		name := o.String()
-		if was, known := p.specs[name]; known {
+		if was, known := play.specs[name]; known {
 			if fields := differing(was, o.Object["spec"]); len(fields) > 0 {
 				all[name] = fields
 			}
 		}
-		p.specs[name] = o.Object["spec"]
+		play.specs[name] = o.Object["spec"]
 	}
 	return all
 }

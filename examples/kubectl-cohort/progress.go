@@ -25,22 +25,22 @@ func progressOn(w io.Writer) progress {
 }
 
 // begin says after a second what is being done, and every ten seconds how long, until end is called.
-func (p progress) begin(doing string) (end func()) { return p.beginShare(doing, nil) }
+func (meter progress) begin(doing string) (end func()) { return meter.beginShare(doing, nil) }
 
 // beginShare does so and says, besides, which share is done and how long the rest may take. A share is between 0 and 1.
-func (p progress) beginShare(doing string, share func() float64) (end func()) {
-	if p.w == nil {
+func (meter progress) beginShare(doing string, share func() float64) (end func()) {
+	if meter.w == nil {
 		return func() {}
 	}
 	start, over := time.Now(), make(chan struct{})
 	var said sync.WaitGroup
 	said.Go(func() {
-		for wait := patience; ; wait = p.pause(share) {
+		for wait := patience; ; wait = meter.pause(share) {
 			select {
 			case <-over:
 				return
 			case <-time.After(wait):
-				fmt.Fprintln(p.w, doing+"…"+soFar(time.Since(start), share))
+				fmt.Fprintln(meter.w, doing+"…"+soFar(time.Since(start), share))
 			}
 		}
 	})
@@ -48,7 +48,7 @@ func (p progress) beginShare(doing string, share func() float64) (end func()) {
 }
 
 // pause is how long nothing is said again. Where there is a share, a user may wait for it.
-func (p progress) pause(share func() float64) time.Duration {
+func (meter progress) pause(share func() float64) time.Duration {
 	if share != nil {
 		return 2 * patience
 	}

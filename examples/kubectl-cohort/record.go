@@ -26,9 +26,9 @@ type past struct {
 	at   moment
 }
 
-func (p *past) declare(s *pflag.FlagSet) {
-	s.StringVar(&p.file, "recording", "", "`file` of a recording to read in place of a hub: see record -h")
-	commandline.Var(s, &p.at, "at", "", "`time` of the recording to ask about, such as 10:15 (UTC, of its last day) or in RFC 3339; its end unless given")
+func (event *past) declare(s *pflag.FlagSet) {
+	s.StringVar(&event.file, "recording", "", "`file` of a recording to read in place of a hub: see record -h")
+	commandline.Var(s, &event.at, "at", "", "`time` of the recording to ask about, such as 10:15 (UTC, of its last day) or in RFC 3339; its end unless given")
 }
 
 // moment is a time in RFC 3339, or one of a day that is not said.
@@ -50,31 +50,31 @@ func (m *moment) Set(s string) error {
 }
 
 // open reads the recording, and says which time is asked about.
-func (p *past) open() (*recording.Recording, time.Time, error) {
-	file, err := os.Open(p.file)
+func (event *past) open() (*recording.Recording, time.Time, error) {
+	file, err := os.Open(event.file)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	defer file.Close()
-	r, err := recording.Read(p.file, file)
+	r, err := recording.Read(event.file, file)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	times := r.Times()
 	at := times[len(times)-1]
 	switch {
-	case p.at.ofDay:
+	case event.at.ofDay:
 		year, month, day := at.Date()
-		at = time.Date(year, month, day, p.at.Hour(), p.at.Minute(), p.at.Second(), 0, time.UTC)
-	case !p.at.IsZero():
-		at = p.at.Time
+		at = time.Date(year, month, day, event.at.Hour(), event.at.Minute(), event.at.Second(), 0, time.UTC)
+	case !event.at.IsZero():
+		at = event.at.Time
 	}
 	return r, at, nil
 }
 
 // objects are those of the moment.
-func (p *past) objects() ([]manifest.Object, time.Time, error) {
-	r, at, err := p.open()
+func (event *past) objects() ([]manifest.Object, time.Time, error) {
+	r, at, err := event.open()
 	if err != nil {
 		return nil, at, err
 	}

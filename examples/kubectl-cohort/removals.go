@@ -54,31 +54,31 @@ func removalsCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 	return cmd
 }
 
-func (q *leaving) declare(s *pflag.FlagSet) {
-	q.input.declare(s)
-	q.whatIf.declareStrategy(s)
-	commandline.Var(s, &q.format, "output", "o", "`format` of the output: text, json or yaml")
-	s.IntVar(&q.atATime, "at-a-time", q.atATime, "`number` of clusters that are on their way out at a time, at most; as the controller of the owner has it unless given, and for --group 1")
-	s.StringVar(&q.group, "group", "", "`group` that goes alone, by its index or its name")
-	q.extras.declareGroupOrder(s)
-	q.extras.declareIgnored(s)
+func (going *leaving) declare(s *pflag.FlagSet) {
+	going.input.declare(s)
+	going.whatIf.declareStrategy(s)
+	commandline.Var(s, &going.format, "output", "o", "`format` of the output: text, json or yaml")
+	s.IntVar(&going.atATime, "at-a-time", going.atATime, "`number` of clusters that are on their way out at a time, at most; as the controller of the owner has it unless given, and for --group 1")
+	s.StringVar(&going.group, "group", "", "`group` that goes alone, by its index or its name")
+	going.extras.declareGroupOrder(s)
+	going.extras.declareIgnored(s)
 }
 
 // run says for each rollout how it goes.
-func (q *leaving) run(cmd *cobra.Command) error {
-	if q.atATime < 1 {
-		return fmt.Errorf("--at-a-time %d: must be at least 1", q.atATime)
+func (going *leaving) run(cmd *cobra.Command) error {
+	if going.atATime < 1 {
+		return fmt.Errorf("--at-a-time %d: must be at least 1", going.atATime)
 	}
-	q.progress, q.others = progressOn(cmd.ErrOrStderr()), true
-	scenarios, err := q.scenarios(cmd)
+	going.progress, going.others = progressOn(cmd.ErrOrStderr()), true
+	scenarios, err := going.scenarios(cmd)
 	if err != nil {
 		return err
 	}
-	if err := q.check(scenarios); err != nil {
+	if err := going.check(scenarios); err != nil {
 		return err
 	}
-	if q.group != "" {
-		if err := checkGroup("--group", gate{group: q.group}, scenarios); err != nil {
+	if going.group != "" {
+		if err := checkGroup("--group", gate{group: going.group}, scenarios); err != nil {
 			return err
 		}
 	}
@@ -89,14 +89,14 @@ func (q *leaving) run(cmd *cobra.Command) error {
 			parts = scenarios[:next]
 		}
 		scenarios = scenarios[len(parts):]
-		there, ignored := q.there(parts)
-		parts = slices.DeleteFunc(parts, q.leavesOut)
+		there, ignored := going.there(parts)
+		parts = slices.DeleteFunc(parts, going.leavesOut)
 		for i, s := range parts {
-			one, err := q.answer(s, there, ignored)
+			one, err := going.answer(s, there, ignored)
 			if err != nil {
 				return err
 			}
-			one.last = q.group == "" && i == len(parts)-1 && len(parts) == s.Targets
+			one.last = going.group == "" && i == len(parts)-1 && len(parts) == s.Targets
 			all = append(all, one)
 		}
 	}
@@ -104,24 +104,24 @@ func (q *leaving) run(cmd *cobra.Command) error {
 	if len(all) == 1 {
 		report = all[0]
 	}
-	return q.format.write(report, cmd.OutOrStdout())
+	return going.format.write(report, cmd.OutOrStdout())
 }
 
 // leavesOut says whether a placement is not wanted, or lacks the group that goes alone.
-func (q *leaving) leavesOut(s *scenario.Scenario) bool {
-	if q.group != "" && checkGroup("--group", gate{group: q.group}, []*scenario.Scenario{s}) != nil {
+func (going *leaving) leavesOut(s *scenario.Scenario) bool {
+	if going.group != "" && checkGroup("--group", gate{group: going.group}, []*scenario.Scenario{s}) != nil {
 		return true
 	}
-	wanted := q.placement.Ref
+	wanted := going.placement.Ref
 	return s.Targets > 1 && wanted.Name != "" && (wanted.Name != s.Placement.Name || wanted.Namespace != "" && wanted.Namespace != s.Placement.Namespace)
 }
 
 // there are the clusters that have an object of the rollout, whichever placement it was written for, each with whether it is being
 // deleted. Ignored are those of all placements.
-func (q *leaving) there(parts []*scenario.Scenario) (there map[string]bool, ignored []string) {
+func (going *leaving) there(parts []*scenario.Scenario) (there map[string]bool, ignored []string) {
 	there, live := make(map[string]bool), false
 	for _, s := range parts {
-		options := q.options(s, time.Time{})
+		options := going.options(s, time.Time{})
 		ignored = append(ignored, options.Ignored...)
 		for _, report := range slices.Concat(s.Reports(options), s.Unselected) {
 			there[report.Cluster] = report.Deleting
@@ -134,7 +134,7 @@ func (q *leaving) there(parts []*scenario.Scenario) (there map[string]bool, igno
 		}
 		live = live || s.Live || len(s.Unselected) > 0
 	}
-	if live || len(q.files) == 0 { // a hub without objects says that no cluster has it
+	if live || len(going.files) == 0 { // a hub without objects says that no cluster has it
 		return there, ignored
 	}
 	for _, s := range parts {
@@ -147,15 +147,15 @@ func (q *leaving) there(parts []*scenario.Scenario) (there map[string]bool, igno
 }
 
 // answer removes the workload of a placement wave by wave.
-func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, ignored []string) (*removed, error) {
-	options := q.options(s, time.Time{})
+func (going *leaving) answer(s *scenario.Scenario, objects map[string]bool, ignored []string) (*removed, error) {
+	options := going.options(s, time.Time{})
 	options.StoredRecord, options.Ignored = s.StoredRecord, ignored
-	most := q.most(s)
-	r := &removed{Rollout: s.Owner, Placement: s.Placements(), AtATime: most, Group: q.group, Notes: s.Notes, groupOf: lastGroups(s)}
+	most := going.most(s)
+	r := &removed{Rollout: s.Owner, Placement: s.Placements(), AtATime: most, Group: going.group, Notes: s.Notes, groupOf: lastGroups(s)}
 	there := maps.Clone(objects)
 	maps.DeleteFunc(there, func(cluster string, _ bool) bool {
 		key, known := r.groupOf(cluster)
-		return !s.Removes(cluster) || q.group != "" && !(known && gate{group: q.group}.before(key))
+		return !s.Removes(cluster) || going.group != "" && !(known && gate{group: going.group}.before(key))
 	})
 	for _, cluster := range slices.Sorted(maps.Keys(there)) {
 		if there[cluster] {
@@ -165,7 +165,7 @@ func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, ignored 
 			r.NotWaitedFor = append(r.NotWaitedFor, cluster)
 		}
 	}
-	defer q.progress.begin("removing the workload")()
+	defer going.progress.begin("removing the workload")()
 	if most == 0 {
 		for _, cluster := range slices.Sorted(maps.Keys(there)) {
 			if !there[cluster] {
@@ -184,7 +184,7 @@ func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, ignored 
 		}
 		next, err := rollout.Removals(s.Strategy, s.Groups, reports, most, options)
 		if err != nil {
-			return nil, q.fault(err)
+			return nil, going.fault(err)
 		}
 		if step == 0 {
 			r.Now = next
@@ -206,10 +206,10 @@ func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, ignored 
 
 // most is how many clusters are on their way out at a time: as the flag says, or else as the controller of the owner has it. It is 0 for
 // all.
-func (q *leaving) most(s *scenario.Scenario) int {
+func (going *leaving) most(s *scenario.Scenario) int {
 	switch kind, _, _ := strings.Cut(s.Owner, " "); {
-	case q.given || kind == "RolloutStrategy":
-		return q.atATime
+	case going.given || kind == "RolloutStrategy":
+		return going.atATime
 	case kind == "ManifestWorkReplicaSet" && (s.Stamped || !s.Live): // not with OCM's own controller, which reads no annotation
 		if s.RemoveAtMost != nil {
 			return *s.RemoveAtMost
@@ -218,8 +218,8 @@ func (q *leaving) most(s *scenario.Scenario) int {
 	case kind == "ManifestWorkReplicaSet" && s.RemoveAtMost != nil:
 		s.Notes = append(s.Notes, "the annotation "+scenario.AnnotationRemoveAtMost+" has no effect: no work has the stamp of a controller that reads it")
 	}
-	if q.group != "" {
-		return q.atATime
+	if going.group != "" {
+		return going.atATime
 	}
 	return 0
 }

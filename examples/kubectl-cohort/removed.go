@@ -40,11 +40,11 @@ type ofGroup struct {
 	Clusters []string      `json:"clusters"`
 }
 
-func (g ofGroup) String() string {
-	if g.Group == nil {
+func (named ofGroup) String() string {
+	if named.Group == nil {
 		return "not in any group"
 	}
-	return g.Group.String()
+	return named.Group.String()
 }
 
 // wave divides clusters by group, the last group first.
@@ -73,8 +73,8 @@ func (r *removed) wave(clusters []string) (w goes) {
 }
 
 // named are the groups of a wave.
-func (g goes) named() (names []string) {
-	for _, of := range g {
+func (run goes) named() (names []string) {
+	for _, of := range run {
 		names = append(names, of.String())
 	}
 	return names

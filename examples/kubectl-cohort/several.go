@@ -7,8 +7,8 @@ import "io"
 // several are the reports of several rollouts: the text has one after the other, and data is a list.
 type several []written
 
-func (s several) Text(w io.Writer) error {
-	for i, report := range s {
+func (many several) Text(w io.Writer) error {
+	for i, report := range many {
 		if i > 0 {
 			if _, err := io.WriteString(w, "\n────────\n\n"); err != nil {
 				return err
@@ -22,9 +22,9 @@ func (s several) Text(w io.Writer) error {
 }
 
 // Value is a list of all.
-func (s several) Value() (any, error) {
+func (many several) Value() (any, error) {
 	var all []any
-	for _, report := range s {
+	for _, report := range many {
 		value, err := report.Value()
 		if err != nil {
 			return nil, err

@@ -44,11 +44,11 @@ func (s *some) Set(value string) error {
 	return nil
 }
 
-func (w which) has(c behavior.Cluster) bool {
-	if w.selector != nil {
-		return w.selector.Matches(labels.Set(c.Labels))
+func (pick which) has(c behavior.Cluster) bool {
+	if pick.selector != nil {
+		return pick.selector.Matches(labels.Set(c.Labels))
 	}
-	found, _ := path.Match(w.pattern, c.Name)
+	found, _ := path.Match(pick.pattern, c.Name)
 	return found
 }
 
@@ -81,11 +81,11 @@ func (s some) check(flag string, scenarios []*scenario.Scenario) error {
 	return nil
 }
 
-func (w which) check(flag string, scenarios []*scenario.Scenario) error {
+func (pick which) check(flag string, scenarios []*scenario.Scenario) error {
 	var names, keys []string
 	for _, s := range scenarios {
 		for _, c := range s.Known() {
-			if w.has(c) {
+			if pick.has(c) {
 				return nil
 			}
 			names = append(names, c.Name)
@@ -95,17 +95,17 @@ func (w which) check(flag string, scenarios []*scenario.Scenario) error {
 		}
 	}
 	switch {
-	case w.selector != nil && len(keys) == 0:
-		return fmt.Errorf("%s %s: no cluster has labels, as no ManagedCluster that has some was read", flag, w.pattern)
-	case w.selector != nil:
-		return fmt.Errorf("%s %s: must be labels of a cluster that is selected%s", flag, w.pattern, w.hint(keys))
+	case pick.selector != nil && len(keys) == 0:
+		return fmt.Errorf("%s %s: no cluster has labels, as no ManagedCluster that has some was read", flag, pick.pattern)
+	case pick.selector != nil:
+		return fmt.Errorf("%s %s: must be labels of a cluster that is selected%s", flag, pick.pattern, pick.hint(keys))
 	}
-	return fmt.Errorf("%s %s: must name a cluster that is selected, or be a pattern for some, or labels%s", flag, w.pattern, spelling.Hint(w.pattern, names))
+	return fmt.Errorf("%s %s: must name a cluster that is selected, or be a pattern for some, or labels%s", flag, pick.pattern, spelling.Hint(pick.pattern, names))
 }
 
 // hint says which key may be meant in place of one that no cluster has.
-func (w which) hint(keys []string) string {
-	requirements, _ := w.selector.Requirements()
+func (pick which) hint(keys []string) string {
+	requirements, _ := pick.selector.Requirements()
 	for _, r := range requirements {
 		if nearest, changes := spelling.Nearest(r.Key(), keys); changes > 0 {
 			if hint := spelling.Hint(r.Key(), []string{nearest}); hint != "" {

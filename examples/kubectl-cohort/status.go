@@ -74,20 +74,20 @@ func statusCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 // statusFormat is a format, or wide or name.
 type statusFormat string
 
-func (f *statusFormat) String() string { return string(*f) }
+func (show *statusFormat) String() string { return string(*show) }
 
-func (f *statusFormat) Set(s string) error {
+func (show *statusFormat) Set(s string) error {
 	if !slices.Contains([]string{"text", "wide", "json", "yaml", "name"}, s) {
 		return errors.New("must be text, wide, json, yaml or name")
 	}
-	*f = statusFormat(s)
+	*show = statusFormat(s)
 	return nil
 }
 
 // replace has a flag take this form.
-func (f *statusFormat) replace(flag *pflag.Flag, usage string) {
+func (show *statusFormat) replace(flag *pflag.Flag, usage string) {
 	var set pflag.FlagSet
-	commandline.Var(&set, f, flag.Name, flag.Shorthand, usage)
+	commandline.Var(&set, show, flag.Name, flag.Shorthand, usage)
 	flag.Value, flag.Usage = set.Lookup(flag.Name).Value, usage
 }
 

@@ -188,17 +188,17 @@ type strip struct {
 }
 
 // at is the time of a column since the beginning.
-func (s strip) at(column int) time.Duration {
-	end := max(s.course.End(), s.now(), time.Minute)
-	return time.Duration(float64(end) * float64(column) / float64(max(1, s.columns-1)))
+func (bar strip) at(column int) time.Duration {
+	end := max(bar.course.End(), bar.now(), time.Minute)
+	return time.Duration(float64(end) * float64(column) / float64(max(1, bar.columns-1)))
 }
 
-func (s strip) now() time.Duration { return s.course.Now.Sub(s.course.Begin) }
+func (bar strip) now() time.Duration { return bar.course.Now.Sub(bar.course.Begin) }
 
 // axis has times of the day above the columns that they belong to, and now where that is.
-func (s strip) axis() string {
-	text := []rune(strings.Repeat(" ", s.columns+1))
-	at := s.column(s.now())
+func (bar strip) axis() string {
+	text := []rune(strings.Repeat(" ", bar.columns+1))
+	at := bar.column(bar.now())
 	put := func(column int, word string) {
 		if column < 0 || column+len(word) > len(text) || strings.TrimSpace(string(text[max(0, column-1):min(len(text), column+len(word)+1)])) != "" {
 			return
@@ -207,39 +207,39 @@ func (s strip) axis() string {
 	}
 	put(min(at, len(text)-len("now")), "now")
 	const apart = 12
-	for column := 0; column < s.columns; column += apart {
-		put(column, s.course.Begin.Add(s.at(column)).UTC().Format("15:04"))
+	for column := 0; column < bar.columns; column += apart {
+		put(column, bar.course.Begin.Add(bar.at(column)).UTC().Format("15:04"))
 	}
 	return strings.TrimRight(string(text), " ")
 }
 
 // column is that of a time since the beginning.
-func (s strip) column(at time.Duration) int {
-	for i := range s.columns {
-		if s.at(i) >= at {
+func (bar strip) column(at time.Duration) int {
+	for i := range bar.columns {
+		if bar.at(i) >= at {
 			return i
 		}
 	}
-	return s.columns
+	return bar.columns
 }
 
 // line draws some groups together, with a line between what was and what is expected.
-func (s strip) line(groups []int) string {
+func (bar strip) line(groups []int) string {
 	var b strings.Builder
-	now := s.column(s.now())
+	now := bar.column(bar.now())
 	next, counts := make([]int, len(groups)), make([]picture.Counts, len(groups))
 	for i, g := range groups {
-		counts[i] = picture.Counts{picture.Waiting: s.course.Groups[g].Clusters}
+		counts[i] = picture.Counts{picture.Waiting: bar.course.Groups[g].Clusters}
 	}
 	before := 0 // that failed
-	for column := range s.columns {
+	for column := range bar.columns {
 		if column == now {
 			b.WriteString("│")
 		}
 		var all picture.Counts
 		for i, g := range groups {
-			points := s.course.Groups[g].Points
-			for next[i] < len(points) && points[next[i]].After <= s.at(column) {
+			points := bar.course.Groups[g].Points
+			for next[i] < len(points) && points[next[i]].After <= bar.at(column) {
 				counts[i] = points[next[i]].Counts
 				next[i]++
 			}

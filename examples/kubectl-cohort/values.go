@@ -26,13 +26,13 @@ import (
 // format is text, json or yaml; the zero value is text.
 type format string
 
-func (f *format) String() string { return string(*f) }
+func (form *format) String() string { return string(*form) }
 
-func (f *format) Set(s string) error {
+func (form *format) Set(s string) error {
 	if s != "text" && s != "json" && s != "yaml" {
 		return errors.New("must be text, json or yaml")
 	}
-	*f = format(s)
+	*form = format(s)
 	return nil
 }
 
@@ -42,9 +42,9 @@ type written interface {
 	Value() (any, error)
 }
 
-func (f format) write(r written, w io.Writer) (err error) {
-	if f == "json" || f == "yaml" {
-		err = f.writeData(r, w)
+func (form format) write(r written, w io.Writer) (err error) {
+	if form == "json" || form == "yaml" {
+		err = form.writeData(r, w)
 	} else {
 		err = r.Text(w)
 	}
@@ -55,7 +55,7 @@ func (f format) write(r written, w io.Writer) (err error) {
 }
 
 // writeData writes one indented object.
-func (f format) writeData(r written, w io.Writer) error {
+func (form format) writeData(r written, w io.Writer) error {
 	value, err := r.Value()
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (f format) writeData(r written, w io.Writer) error {
 		return err
 	}
 	data := text.Bytes()
-	if f == "yaml" {
+	if form == "yaml" {
 		if data, err = yaml.JSONToYAML(data); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (f format) writeData(r written, w io.Writer) error {
 // placement is a name with or without its namespace.
 type placement struct{ scenario.Ref }
 
-func (p *placement) Set(s string) error {
+func (on *placement) Set(s string) error {
 	namespace, name, found := strings.Cut(s, "/")
 	if !found {
 		namespace, name = "", s
@@ -88,50 +88,50 @@ func (p *placement) Set(s string) error {
 	if name == "" || found && namespace == "" || strings.Contains(name, "/") {
 		return errors.New("must be a name, or a namespace and a name such as ns/name")
 	}
-	p.Ref = scenario.Ref{Namespace: namespace, Name: name}
+	on.Ref = scenario.Ref{Namespace: namespace, Name: name}
 	return nil
 }
 
 // instant is a time.
 type instant struct{ time.Time }
 
-func (t *instant) String() string { return t.Format(time.RFC3339) }
+func (moment *instant) String() string { return moment.Format(time.RFC3339) }
 
-func (t *instant) Set(s string) error {
+func (moment *instant) Set(s string) error {
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil || at.Year() < 1970 || at.Year() > 9000 { // a century later is still a year of four digits
 		return errors.New("must be a time from 1970 to 9000 such as 2025-01-31T22:00:00Z")
 	}
-	t.Time = at.UTC()
+	moment.Time = at.UTC()
 	return nil
 }
 
 // times is how long something takes: a time, or a range from which each cluster draws its own.
 type times struct{ chance.Range }
 
-func (t *times) Set(s string) (err error) {
-	t.Range, err = chance.ParseRange(s)
+func (clock *times) Set(s string) (err error) {
+	clock.Range, err = chance.ParseRange(s)
 	return err
 }
 
 // varies says whether clusters draw different ones.
-func (t times) varies() bool { return t.Least < t.Most }
+func (clock times) varies() bool { return clock.Least < clock.Most }
 
 // rate is a chance. The zero value is none.
 type rate struct{ chance.Rate }
 
-func (r *rate) Set(s string) (err error) {
-	r.Rate, err = chance.ParseRate(s)
+func (per *rate) Set(s string) (err error) {
+	per.Rate, err = chance.ParseRate(s)
 	return err
 }
 
 // patterns are names of clusters.
 type patterns []string
 
-func (p *patterns) String() string { return strings.Join(*p, ",") }
+func (globs *patterns) String() string { return strings.Join(*globs, ",") }
 
-func (p *patterns) Set(s string) error {
-	*p = append(*p, s)
+func (globs *patterns) Set(s string) error {
+	*globs = append(*globs, s)
 	return nil
 }
 
@@ -168,9 +168,9 @@ type gate struct {
 	after *time.Duration // the time when it opens; nil is never
 }
 
-func (g *gates) String() string { return "" }
+func (closed *gates) String() string { return "" }
 
-func (g *gates) Set(s string) error {
+func (closed *gates) Set(s string) error {
 	group, rest, found := strings.Cut(s, "=")
 	var after *time.Duration
 	if found {
@@ -183,10 +183,10 @@ func (g *gates) Set(s string) error {
 	if group == "" || strings.ContainsAny(group, " ,;") {
 		return errors.New("must be the index or the name of a group, such as 2, canary or 2=4h")
 	}
-	if slices.ContainsFunc(*g, func(other gate) bool { return other.group == group }) {
+	if slices.ContainsFunc(*closed, func(other gate) bool { return other.group == group }) {
 		return errors.New("must not be given twice for a group")
 	}
-	*g = append(*g, gate{group, after})
+	*closed = append(*closed, gate{group, after})
 	return nil
 }
 
@@ -222,15 +222,15 @@ type starts struct {
 	such string
 }
 
-func (s *starts) String() string { return "" }
+func (counts *starts) String() string { return "" }
 
-func (s *starts) Set(text string) error {
+func (counts *starts) Set(text string) error {
 	number, per, _ := strings.Cut(text, "/")
 	n, err := strconv.ParseInt(number, 10, 32)
 	d, errPer := time.ParseDuration(per)
 	if err != nil || errPer != nil || n < 1 || d <= 0 {
-		return errors.New("must be a number and a time, both above 0, such as " + cmp.Or(s.such, "10/1h"))
+		return errors.New("must be a number and a time, both above 0, such as " + cmp.Or(counts.such, "10/1h"))
 	}
-	s.n, s.per = int(n), d
+	counts.n, counts.per = int(n), d
 	return nil
 }

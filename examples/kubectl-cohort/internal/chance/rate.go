@@ -26,10 +26,10 @@ func ParseRate(s string) (Rate, error) {
 }
 
 // String is like "0.3%".
-func (r Rate) String() string { return strconv.FormatFloat(float64(r)*100, 'g', 4, 64) + "%" }
+func (odds Rate) String() string { return strconv.FormatFloat(float64(odds)*100, 'g', 4, 64) + "%" }
 
 // UnmarshalJSON reads what ParseRate does, as a string or a number.
-func (r *Rate) UnmarshalJSON(data []byte) error {
+func (odds *Rate) UnmarshalJSON(data []byte) error {
 	s := string(data)
 	if strings.HasPrefix(s, `"`) {
 		if err := json.Unmarshal(data, &s); err != nil {
@@ -37,6 +37,6 @@ func (r *Rate) UnmarshalJSON(data []byte) error {
 		}
 	}
 	rate, err := ParseRate(s)
-	*r = rate
+	*odds = rate
 	return err
 }

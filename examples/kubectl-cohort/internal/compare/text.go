@@ -59,12 +59,12 @@ func times(n int) string {
 }
 
 // Text writes a table with a line for each strategy.
-func (r Report) Text(w io.Writer) error {
-	fmt.Fprintf(w, "%s, %s, seed %d\na good version: %s\na bad version:  %s\n", r.Fleet, r.often(), r.Seed, r.Good, r.Bad)
-	for _, note := range r.Notes {
+func (report Report) Text(w io.Writer) error {
+	fmt.Fprintf(w, "%s, %s, seed %d\na good version: %s\na bad version:  %s\n", report.Fleet, report.often(), report.Seed, report.Good, report.Bad)
+	for _, note := range report.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
-	for i, a := range r.Answers {
+	for i, a := range report.Answers {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
@@ -76,14 +76,14 @@ func (r Report) Text(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "\tA GOOD VERSION\t\t\t\t\t\tA BAD VERSION\t\t\t\t\t")
 	fmt.Fprintln(t, "STRATEGY\tDONE IN (P50)\t(P95)\tIS STOPPED\tGETS STUCK\tIN FLIGHT\tWASTED\tREACHES (P50)\t(P95)\t(WORST)\tBREAKS (P50)\t(WORST)\tSTOPPED AFTER (P50)")
-	for _, a := range r.Answers {
+	for _, a := range report.Answers {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%v\t%d\t%.1f\t%d of %d\t%d\t%d\t%d\t%d\t%s\n", a.Name, shown(a.P50), shown(a.P95), a.breach(), a.stuck(), a.Peak, a.Wasted,
 			a.Had, a.Clusters, a.HadP95, a.HadMost, a.Broken, a.BrokenMost, shown(a.StoppedAfter))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(w, "\n", r.Verdict, "\n\nP50 is what half of all runs keep to, P95 what 95 of 100 do, and WORST the worst of them.\n",
+	_, err := fmt.Fprint(w, "\n", report.Verdict, "\n\nP50 is what half of all runs keep to, P95 what 95 of 100 do, and WORST the worst of them.\n",
 		"DONE IN is the time within which a run finished; a run that is stopped or stuck never does.\n",
 		"IS STOPPED is the chance that the rollout stops; GETS STUCK that clusters fail or never answer and no deadline ends that.\n",
 		"IN FLIGHT is the most clusters at a time, WASTED the starts without success in a run.\n",
@@ -119,11 +119,11 @@ func verdict(answers []Answer) string {
 }
 
 // often is like "1000 runs".
-func (r Report) often() string {
-	if r.Runs == 1 {
+func (report Report) often() string {
+	if report.Runs == 1 {
 		return "1 run"
 	}
-	return fmt.Sprintf("%d runs", r.Runs)
+	return fmt.Sprintf("%d runs", report.Runs)
 }
 
 // breach is like "4.1% ± 1.3%".
@@ -144,7 +144,7 @@ func shown(d time.Duration) string {
 }
 
 // Value is the same as data, with times in words.
-func (r Report) Value() (any, error) { return r, nil }
+func (report Report) Value() (any, error) { return report, nil }
 
 // MarshalJSON writes times as the text does.
 func (a Answer) MarshalJSON() ([]byte, error) {
@@ -158,12 +158,12 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 }
 
 // Picture is what a picture of the comparison shows.
-func (r Report) Picture() picture.Comparison {
+func (report Report) Picture() picture.Comparison {
 	c := picture.Comparison{
-		Title:    fmt.Sprintf("%s: %d strategies compared", r.Fleet, len(r.Answers)),
-		Sentence: fmt.Sprintf("%s. A good version: %s. A bad one: %s.", r.often(), r.Good, r.Bad),
+		Title:    fmt.Sprintf("%s: %d strategies compared", report.Fleet, len(report.Answers)),
+		Sentence: fmt.Sprintf("%s. A good version: %s. A bad one: %s.", report.often(), report.Good, report.Bad),
 	}
-	for _, a := range r.Answers {
+	for _, a := range report.Answers {
 		row := picture.Candidate{Name: a.Name, Had: a.Had, Clusters: a.Clusters, Note: "stops a good one: " + a.breach()}
 		if a.Stuck > 0 {
 			row.Note = fmt.Sprintf("stops a good one: %s, stuck: %v", a.breach(), a.stuck())

@@ -199,10 +199,10 @@ func (e Explained) Text(w io.Writer) error {
 }
 
 // mayEnd says whether a user can end a wait that does not end by itself.
-func (e Event) mayEnd() bool {
-	why := e.Explanation
-	if n := len(e.Changes); n > 0 {
-		why = e.Changes[n-1].Explanation
+func (event Event) mayEnd() bool {
+	why := event.Explanation
+	if n := len(event.Changes); n > 0 {
+		why = event.Changes[n-1].Explanation
 	}
 	return slices.ContainsFunc(why, func(l rollout.Link) bool {
 		return slices.ContainsFunc(l.Remedies, func(r rollout.Remedy) bool { return r.Type != rollout.RemedyWait && r.Type != rollout.RemedyAnswer })

@@ -44,12 +44,12 @@ func gatesOf(s *scenario.Scenario, plan *rollout.Result, now time.Time) (all []S
 }
 
 // Says is what it would do to open the gate; empty where no cluster waits behind it.
-func (g StandingGate) Says() string {
-	switch n := len(g.WouldStart); {
+func (gate StandingGate) Says() string {
+	switch n := len(gate.WouldStart); {
 	case n > 0:
-		return fmt.Sprintf("opening it starts %s now: %s", several(n, "cluster"), Named(g.WouldStart))
-	case g.Otherwise != nil:
-		return "opening it starts no cluster now: " + g.Message
+		return fmt.Sprintf("opening it starts %s now: %s", several(n, "cluster"), Named(gate.WouldStart))
+	case gate.Otherwise != nil:
+		return "opening it starts no cluster now: " + gate.Message
 	}
 	return ""
 }

@@ -87,8 +87,8 @@ func listed(names []string) string {
 }
 
 // String is like "enforce/Progressing: a b c".
-func (c Change) String() string {
-	return fmt.Sprintf("%s/%s: %s", cmp.Or(c.Action, unset), c.RolloutStatus, listed(c.Clusters))
+func (change Change) String() string {
+	return fmt.Sprintf("%s/%s: %s", cmp.Or(change.Action, unset), change.RolloutStatus, listed(change.Clusters))
 }
 
 // root is the root policy's status in a line.

@@ -41,11 +41,11 @@ type waveRow struct {
 }
 
 // time is like "10m", or "10m–25m" of several waves.
-func (w waveRow) time(c Clock) string {
-	if w.waves == 1 {
-		return c.Column(w.first.After)
+func (row waveRow) time(c Clock) string {
+	if row.waves == 1 {
+		return c.Column(row.first.After)
 	}
-	return c.Column(w.first.After) + "–" + c.Column(w.last.After)
+	return c.Column(row.first.After) + "–" + c.Column(row.last.After)
 }
 
 // waveRows puts waves together until there are no more rows than may be. The first wave, the one where the

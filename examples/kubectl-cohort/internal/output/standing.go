@@ -386,16 +386,16 @@ type Standings struct {
 }
 
 // Text writes a row for each.
-func (s Standings) Text(w io.Writer) error {
+func (standings Standings) Text(w io.Writer) error {
 	var b bytes.Buffer
 	columns := []any{"ROLLOUT", "STATUS", "CLUSTERS", "DONE", "IN FLIGHT", "FAILED", "WAITING", "FORECAST", "IN"}
-	if s.Wide {
+	if standings.Wide {
 		columns = append(columns, "PLACEMENT", "BLOCKED BY", "STRATEGY")
 	}
 	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
 	row(t, columns...)
 	var notes []string
-	for _, one := range s.All {
+	for _, one := range standings.All {
 		c := one.Summary.Counts
 		cells := []any{one.Rollout, one.Summary.Aggregate, c.Total(), c.Done(), c.InFlight(), c.Failures(), c.ToApply, "-", "-"}
 		if f := one.Forecast; f != nil {
@@ -406,7 +406,7 @@ func (s Standings) Text(w io.Writer) error {
 				}
 			}
 		}
-		if s.Wide {
+		if standings.Wide {
 			blocker := "-"
 			if len(one.Blockers) > 0 {
 				blocker = one.Clock.Read(one.Blockers[0].Message)

@@ -109,11 +109,11 @@ func (t Timeline) legend(colour bool) string {
 
 // values is what a curve has in each column: nothing where there is no cluster,
 // as it would hide the others at 0.
-func (c curve) values(columns []Counts) []float64 {
+func (line curve) values(columns []Counts) []float64 {
 	values := make([]float64, len(columns))
 	for i, counts := range columns {
 		n := 0
-		for _, state := range c.states {
+		for _, state := range line.states {
 			n += counts[state]
 		}
 		if values[i] = float64(n); n == 0 && i > 0 { // no curve is empty

@@ -94,14 +94,14 @@ func (c Comparison) draw(p pen, size box) {
 func share(part, whole time.Duration) vg.Length { return vg.Length(float64(part) / float64(whole)) }
 
 // bar fills a share of a box, as a state is filled.
-func (p pen) bar(b box, share vg.Length, state State) {
+func (canvas pen) bar(b box, share vg.Length, state State) {
 	full := b
 	full.right = b.left + b.width()*min(share, 1)
 	if full.width() > 0 {
 		var alone Counts
 		alone[state] = 1
-		stack{box: full, columns: []Counts{alone}, total: 1, spacing: 5}.draw(p)
-		p.frame(full)
+		stack{box: full, columns: []Counts{alone}, total: 1, spacing: 5}.draw(canvas)
+		canvas.frame(full)
 	}
-	p.line(0.6, ink, b.left, b.bottom-3, b.left, b.top+3)
+	canvas.line(0.6, ink, b.left, b.bottom-3, b.left, b.top+3)
 }

@@ -39,32 +39,32 @@ type style struct {
 	align  text.XAlignment
 }
 
-func (s style) text() draw.TextStyle {
-	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: s.size}
-	if s.bold {
+func (look style) text() draw.TextStyle {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: look.size}
+	if look.bold {
 		f.Weight = xfont.WeightBold
 	}
-	colour := s.colour
+	colour := look.colour
 	if colour == nil {
 		colour = ink
 	}
-	return draw.TextStyle{Color: colour, Font: f, XAlign: s.align, Handler: handler()}
+	return draw.TextStyle{Color: colour, Font: f, XAlign: look.align, Handler: handler()}
 }
 
 // write sets a line of text with its baseline at y.
-func (p pen) write(s style, x, y vg.Length, txt string) {
+func (canvas pen) write(s style, x, y vg.Length, txt string) {
 	if txt == "" {
 		return
 	}
 	sty := s.text()
 	x += vg.Length(s.align) * sty.Width(txt)
-	p.SetColor(sty.Color)
-	p.FillString(handler().Cache().Lookup(sty.Font, sty.Font.Size), vg.Point{X: x, Y: y}, txt)
+	canvas.SetColor(sty.Color)
+	canvas.FillString(handler().Cache().Lookup(sty.Font, sty.Font.Size), vg.Point{X: x, Y: y}, txt)
 }
 
 // fit shortens a text to a width.
-func (s style) fit(txt string, width vg.Length) string {
-	sty := s.text()
+func (look style) fit(txt string, width vg.Length) string {
+	sty := look.text()
 	if sty.Width(txt) <= width {
 		return txt
 	}
@@ -76,71 +76,71 @@ func (s style) fit(txt string, width vg.Length) string {
 }
 
 // wrap breaks a text between words into lines of a width. Where there are more lines than may be, the last is shortened.
-func (s style) wrap(txt string, width vg.Length, most int) (lines []string) {
-	sty, words := s.text(), strings.Fields(txt)
+func (look style) wrap(txt string, width vg.Length, most int) (lines []string) {
+	sty, words := look.text(), strings.Fields(txt)
 	for len(words) > 0 {
 		if len(lines) == most-1 {
-			return append(lines, s.fit(strings.Join(words, " "), width))
+			return append(lines, look.fit(strings.Join(words, " "), width))
 		}
 		n := 1
 		for n < len(words) && sty.Width(strings.Join(words[:n+1], " ")) <= width {
 			n++
 		}
-		lines, words = append(lines, s.fit(strings.Join(words[:n], " "), width)), words[n:]
+		lines, words = append(lines, look.fit(strings.Join(words[:n], " "), width)), words[n:]
 	}
 	return lines
 }
 
 // line draws a straight line, dashed if there are dashes.
-func (p pen) line(width vg.Length, c color.Color, x0, y0, x1, y1 vg.Length, dashes ...vg.Length) {
+func (canvas pen) line(width vg.Length, c color.Color, x0, y0, x1, y1 vg.Length, dashes ...vg.Length) {
 	var path vg.Path
 	path.Move(vg.Point{X: x0, Y: y0})
 	path.Line(vg.Point{X: x1, Y: y1})
-	p.stroke(path, width, c, dashes...)
+	canvas.stroke(path, width, c, dashes...)
 }
 
-func (p pen) stroke(path vg.Path, width vg.Length, c color.Color, dashes ...vg.Length) {
-	p.SetLineWidth(width)
-	p.SetLineDash(dashes, 0)
-	p.SetColor(c)
-	p.Stroke(path)
+func (canvas pen) stroke(path vg.Path, width vg.Length, c color.Color, dashes ...vg.Length) {
+	canvas.SetLineWidth(width)
+	canvas.SetLineDash(dashes, 0)
+	canvas.SetColor(c)
+	canvas.Stroke(path)
 }
 
 // strokes draws many straight lines, which a raster takes some at a time: it looks through all lines of a path for each
 // point.
-func (p pen) strokes(path vg.Path, width vg.Length, c color.Color) {
+func (canvas pen) strokes(path vg.Path, width vg.Length, c color.Color) {
 	together := len(path)
-	if _, raster := p.Canvas.(*vgimg.Canvas); raster {
+	if _, raster := canvas.Canvas.(*vgimg.Canvas); raster {
 		together = 2 * 4 // a line has two ends
 	}
 	for some := range slices.Chunk(path, together) {
-		p.stroke(some, width, c)
+		canvas.stroke(some, width, c)
 	}
 }
 
 // box is a rectangle of the page.
 type box struct{ left, bottom, right, top vg.Length }
 
-func (b box) width() vg.Length  { return b.right - b.left }
-func (b box) height() vg.Length { return b.top - b.bottom }
+func (x box) width() vg.Length  { return x.right - x.left }
+func (x box) height() vg.Length { return x.top - x.bottom }
 
-func (b box) path() (path vg.Path) {
-	path.Move(vg.Point{X: b.left, Y: b.bottom})
-	path.Line(vg.Point{X: b.right, Y: b.bottom})
-	path.Line(vg.Point{X: b.right, Y: b.top})
-	path.Line(vg.Point{X: b.left, Y: b.top})
+func (x box) path() (path vg.Path) {
+	path.Move(vg.Point{X: x.left, Y: x.bottom})
+	path.Line(vg.Point{X: x.right, Y: x.bottom})
+	path.Line(vg.Point{X: x.right, Y: x.top})
+	path.Line(vg.Point{X: x.left, Y: x.top})
 	path.Close()
 	return path
 }
 
-func (p pen) fill(b box, c color.Color) {
-	p.SetColor(c)
-	p.Fill(b.path())
+func (canvas pen) fill(b box, c color.Color) {
+	canvas.SetColor(c)
+	canvas.Fill(b.path())
 }
 
-func (p pen) frame(b box) {
-	p.SetLineWidth(0.6)
-	p.SetLineDash(nil, 0)
-	p.SetColor(ink)
-	p.Stroke(b.path())
+func (canvas pen) frame(b box) {
+	canvas.SetLineWidth(0.6)
+	canvas.SetLineDash(nil, 0)
+	canvas.SetColor(ink)
+	canvas.Stroke(b.path())
 }

@@ -25,7 +25,7 @@ const (
 )
 
 // String is the word in the legend.
-func (s State) String() string { return looks[s].word }
+func (state State) String() string { return looks[state].word }
 
 // hatch is what tells a state where there is no colour.
 type hatch int

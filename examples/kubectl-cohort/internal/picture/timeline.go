@@ -63,18 +63,18 @@ func (t Timeline) End() time.Duration {
 }
 
 // Total is how many clusters there are.
-func (c Counts) Total() (total int) {
-	for _, n := range c {
+func (counts Counts) Total() (total int) {
+	for _, n := range counts {
 		total += n
 	}
 	return total
 }
 
-func (c Counts) add(other Counts) Counts {
+func (counts Counts) add(other Counts) Counts {
 	for i, n := range other {
-		c[i] += n
+		counts[i] += n
 	}
-	return c
+	return counts
 }
 
 // final is how all clusters stand at the end.

@@ -127,9 +127,9 @@ func most(times []time.Duration) (r chance.Range) {
 }
 
 // FailRate is the chance to fail.
-func (l Learned) FailRate() chance.Rate { return rateOf(l.Failed, l.Settled) }
+func (learned Learned) FailRate() chance.Rate { return rateOf(learned.Failed, learned.Settled) }
 
 // NotGoodRate is the chance not to be found good, of a cluster that succeeds.
-func (l Learned) NotGoodRate() chance.Rate { return rateOf(l.NotGood, l.Judged) }
+func (learned Learned) NotGoodRate() chance.Rate { return rateOf(learned.NotGood, learned.Judged) }
 
 func rateOf(some, all int) chance.Rate { return chance.Rate(some) / chance.Rate(max(all, 1)) }

@@ -29,11 +29,11 @@ type liveState struct {
 }
 
 // use notes that a rollout has an object.
-func (l *liveState) use(object manifest.Object) {
-	if l.used == nil {
-		l.used = make(map[string]bool)
+func (live *liveState) use(object manifest.Object) {
+	if live.used == nil {
+		live.used = make(map[string]bool)
 	}
-	l.used[object.String()] = true
+	live.used[object.String()] = true
 }
 
 // resume finds what of the live state is the rollout's: it is where a simulation goes on from.

@@ -164,13 +164,13 @@ func (o *objects) policyVersion(r applier, replicas []replicated, want []any) st
 
 // unstamped is a replicated policy without a stamp as package passes sees it. It is of the version if its content is the
 // root's.
-func (r *replicated) unstamped(version string, want []any) passes.Replica {
-	replica := passes.ReplicaOf(&r.policy, &r.status)
-	if sameContent(want, contentOf(r.Object)) {
+func (copied *replicated) unstamped(version string, want []any) passes.Replica {
+	replica := passes.ReplicaOf(&copied.policy, &copied.status)
+	if sameContent(want, contentOf(copied.Object)) {
 		replica.Version = version
 	}
-	if r.GetGeneration() <= 1 {
-		replica.Applied = r.GetCreationTimestamp().Time
+	if copied.GetGeneration() <= 1 {
+		replica.Applied = copied.GetCreationTimestamp().Time
 	}
 	return replica
 }

@@ -50,16 +50,16 @@ type Ref struct {
 }
 
 // String is `namespace/name`, or the name.
-func (r Ref) String() string {
-	if r.Namespace == "" {
-		return r.Name
+func (ref Ref) String() string {
+	if ref.Namespace == "" {
+		return ref.Name
 	}
-	return r.Namespace + "/" + r.Name
+	return ref.Namespace + "/" + ref.Name
 }
 
 // matches says whether both may be the same object.
-func (r Ref) matches(other Ref) bool {
-	return r.Name == other.Name && (r.Namespace == other.Namespace || r.Namespace == "" || other.Namespace == "")
+func (ref Ref) matches(other Ref) bool {
+	return ref.Name == other.Name && (ref.Namespace == other.Namespace || ref.Namespace == "" || other.Namespace == "")
 }
 
 // add appends the i-th placement of those at Path.

@@ -68,16 +68,16 @@ func (o *objects) newSelection(placement source[clusterv1beta1.Placement]) (sele
 
 // of gives the clusters that are selected, those that are not by the rule that drops them, and notes on what is not as
 // OCM would do it.
-func (s selection) of(clusters []source[clusterv1.ManagedCluster]) (selected []*clusterv1.ManagedCluster, drops []Drop, notes []string) {
+func (sel selection) of(clusters []source[clusterv1.ManagedCluster]) (selected []*clusterv1.ManagedCluster, drops []Drop, notes []string) {
 	dropped := make(map[string]int)
 	for _, c := range clusters {
-		if rule := s.drops(c.typed); rule != "" {
+		if rule := sel.drops(c.typed); rule != "" {
 			dropped[rule]++
 			continue
 		}
 		selected = append(selected, c.typed)
 	}
-	notes = append(notes, s.sets.notes...)
+	notes = append(notes, sel.sets.notes...)
 	taints := slices.Sorted(maps.Keys(dropped))
 	taints = slices.DeleteFunc(taints, func(rule string) bool { return !strings.HasPrefix(rule, taintRule) })
 	for _, rule := range slices.Concat([]string{ruleDeleted}, taints, []string{ruleUnaccepted}) {
@@ -86,40 +86,40 @@ func (s selection) of(clusters []source[clusterv1.ManagedCluster]) (selected []*
 		}
 	}
 	fitting := len(selected)
-	selected, note := s.limit(selected)
+	selected, note := sel.limit(selected)
 	dropped[ruleNumber] = fitting - len(selected)
-	for _, rule := range slices.Concat([]string{s.sets.rule, ruleDeleted, rulePredicates}, taints, []string{ruleUnaccepted, ruleNumber}) {
+	for _, rule := range slices.Concat([]string{sel.sets.rule, ruleDeleted, rulePredicates}, taints, []string{ruleUnaccepted, ruleNumber}) {
 		if n := dropped[rule]; n > 0 {
 			drops = append(drops, Drop{rule, n})
 		}
 	}
-	return selected, drops, append(append(notes, note...), s.notes()...)
+	return selected, drops, append(append(notes, note...), sel.notes()...)
 }
 
 // drops gives the rule that drops a cluster from the selection, empty where all fit.
-func (s selection) drops(c *clusterv1.ManagedCluster) string {
-	taint, tainted := repelling(c.Spec.Taints, s.spec.Tolerations)
+func (sel selection) drops(c *clusterv1.ManagedCluster) string {
+	taint, tainted := repelling(c.Spec.Taints, sel.spec.Tolerations)
 	switch {
-	case !s.sets.have(c):
-		return s.sets.rule
+	case !sel.sets.have(c):
+		return sel.sets.rule
 	case c.DeletionTimestamp != nil:
 		return ruleDeleted
-	case len(s.predicates) > 0 && !slices.ContainsFunc(s.predicates, func(p predicate) bool { return p.matches(c) }):
+	case len(sel.predicates) > 0 && !slices.ContainsFunc(sel.predicates, func(p predicate) bool { return p.matches(c) }):
 		return rulePredicates
 	case tainted:
 		return ruleTaint(taint)
-	case repelled(taints(c), s.spec.Tolerations):
+	case repelled(taints(c), sel.spec.Tolerations):
 		return ruleUnaccepted
 	}
 	return ""
 }
 
 // limit takes as many clusters as the Placement wants. OCM would choose by the scores of its prioritizers.
-func (s selection) limit(selected []*clusterv1.ManagedCluster) ([]*clusterv1.ManagedCluster, []string) {
-	if s.spec.NumberOfClusters == nil {
+func (sel selection) limit(selected []*clusterv1.ManagedCluster) ([]*clusterv1.ManagedCluster, []string) {
+	if sel.spec.NumberOfClusters == nil {
 		return selected, nil
 	}
-	want := int(*s.spec.NumberOfClusters)
+	want := int(*sel.spec.NumberOfClusters)
 	switch {
 	case len(selected) < want:
 		return selected, []string{fmt.Sprintf("spec.numberOfClusters: only %d of %d clusters fit the Placement", len(selected), want)}
@@ -132,17 +132,17 @@ func (s selection) limit(selected []*clusterv1.ManagedCluster) ([]*clusterv1.Man
 }
 
 // notes says which other rules of the Placement are not followed.
-func (s selection) notes() (notes []string) {
-	if n := len(s.spec.PrioritizerPolicy.Configurations); n > 0 {
+func (sel selection) notes() (notes []string) {
+	if n := len(sel.spec.PrioritizerPolicy.Configurations); n > 0 {
 		notes = append(notes, "spec.prioritizerPolicy: not followed, no cluster has a score here")
 	}
-	if s.spec.SortBy == clusterv1beta1.PlacementSortByScore {
+	if sel.spec.SortBy == clusterv1beta1.PlacementSortByScore {
 		notes = append(notes, "spec.sortBy: Score sorts by name here, no cluster has a score")
 	}
-	if len(s.spec.SpreadPolicy.SpreadConstraints) > 0 {
+	if len(sel.spec.SpreadPolicy.SpreadConstraints) > 0 {
 		notes = append(notes, "spec.spreadPolicy: not followed")
 	}
-	for i, t := range s.spec.Tolerations {
+	for i, t := range sel.spec.Tolerations {
 		if t.TolerationSeconds != nil {
 			notes = append(notes, fmt.Sprintf("spec.tolerations[%d].tolerationSeconds: taken as tolerated all the time", i))
 		}

@@ -38,8 +38,8 @@ func newSelector(selector metav1.LabelSelector, path *field.Path) (labels.Select
 	return s, nil
 }
 
-func (p predicate) matches(c *clusterv1.ManagedCluster) bool {
-	return p.labels.Matches(labels.Set(c.Labels)) && (p.claims.Empty() || p.claims.Matches(claimsOf(c)))
+func (pred predicate) matches(c *clusterv1.ManagedCluster) bool {
+	return pred.labels.Matches(labels.Set(c.Labels)) && (pred.claims.Empty() || pred.claims.Matches(claimsOf(c)))
 }
 
 func claimsOf(c *clusterv1.ManagedCluster) labels.Set {

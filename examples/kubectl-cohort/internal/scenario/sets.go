@@ -57,8 +57,8 @@ type clusterSets struct {
 	notes []string
 }
 
-func (s clusterSets) have(c *clusterv1.ManagedCluster) bool {
-	return s.all || slices.ContainsFunc(s.members, func(members labels.Selector) bool { return members.Matches(labels.Set(c.Labels)) })
+func (sets clusterSets) have(c *clusterv1.ManagedCluster) bool {
+	return sets.all || slices.ContainsFunc(sets.members, func(members labels.Selector) bool { return members.Matches(labels.Set(c.Labels)) })
 }
 
 // setsOf gives the cluster sets that OCM's scheduler selects from: those that are bound to the Placement's namespace, and

@@ -64,25 +64,25 @@ func (t *Trace) Explain(waves ...int) error {
 }
 
 // explain tells another planner the same, and asks it at some of the waves.
-func (r *replay) explain(all []Wave, waves []int) error {
-	planner, err := r.rollout.planner()
+func (played *replay) explain(all []Wave, waves []int) error {
+	planner, err := played.rollout.planner()
 	if err != nil {
 		return err
 	}
 	now := told{}
 	for _, i := range waves {
-		then, at := r.told[i], r.start.Add(all[i].After)
+		then, at := played.told[i], played.start.Add(all[i].After)
 		for ; now.words < then.words; now.words++ { // one at a time, as several of a cluster in one call are merged
-			if err := r.words[now.words].tell(planner); err != nil {
+			if err := played.words[now.words].tell(planner); err != nil {
 				return err
 			}
 		}
 		if now.dropped != then.dropped {
 			planner.Next(at) // which shows it each cluster's group
-			planner.SetGroups(without(r.rollout.Groups, r.dropped[:then.dropped]))
+			planner.SetGroups(without(played.rollout.Groups, played.dropped[:then.dropped]))
 		}
 		if now.attempt != then.attempt || now.record != then.record {
-			if err := planner.SetStrategy(r.rollout.Strategy, r.rollout.options(then.attempt, then.record)); err != nil {
+			if err := planner.SetStrategy(played.rollout.Strategy, played.rollout.options(then.attempt, then.record)); err != nil {
 				return err
 			}
 		}

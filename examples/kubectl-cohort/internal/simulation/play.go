@@ -17,20 +17,20 @@ import (
 // Play comes to the same as [Resume] with rollout.Plan, observed having at most one report of a cluster. It costs as
 // much as there are events, where Resume costs as much as there are clusters at each of them. Of the waves, only the
 // last has its Blocks; [Trace.Explain] gives them to others. With a watcher, each wave costs a whole plan.
-func (r Rollout) Play(observed []status.Report, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
-	planner, err := r.planner()
+func (sim Rollout) Play(observed []status.Report, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
+	planner, err := sim.planner()
 	if err != nil {
 		return nil, err
 	}
-	witness, err := r.planner()
+	witness, err := sim.planner()
 	if err != nil {
 		return nil, err
 	}
 	p := play{
 		run:     run{watch: watch, lives: lives, start: start, now: start, started: make(map[string]int)},
-		rollout: r, planner: planner, witness: witness, groups: r.Groups,
+		rollout: sim, planner: planner, witness: witness, groups: sim.Groups,
 	}
-	p.trace.replay = &replay{rollout: r, start: start}
+	p.trace.replay = &replay{rollout: sim, start: start}
 	if err := p.begin(observed); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (r Rollout) Play(observed []status.Report, lives func(cluster string) Life,
 			return nil, err
 		case !more:
 			return p.end()
-		case len(p.trace.Waves) > 1+r.Groups.Len()+len(r.Options.Freezes)+3*p.lifetimes+r.Retries.Times: // as mostWaves
+		case len(p.trace.Waves) > 1+sim.Groups.Len()+len(sim.Options.Freezes)+3*p.lifetimes+sim.Retries.Times: // as mostWaves
 			return nil, fmt.Errorf("no end after %d waves", len(p.trace.Waves))
 		}
 	}

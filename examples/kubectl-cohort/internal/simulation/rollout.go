@@ -42,19 +42,19 @@ type Ledger interface {
 const grace = time.Minute
 
 // options gives the options of the rollout in an attempt, with what the owner has stored; nil if it stores nothing.
-func (r Rollout) options(attempt int, record *status.Record) rollout.Options {
-	options := r.Options
+func (sim Rollout) options(attempt int, record *status.Record) rollout.Options {
+	options := sim.Options
 	options.Attempt = max(attempt, 0)
 	if record != nil {
 		options.StoredRecord = &rollout.StoredRecord{Version: "simulated", Record: *record}
-		if r.StoredRecord != nil {
-			options.StoredRecord.Version = r.StoredRecord.Version
+		if sim.StoredRecord != nil {
+			options.StoredRecord.Version = sim.StoredRecord.Version
 		}
 		options.RemoveAfter.Duration = grace
 	}
 	return options
 }
 
-func (r Rollout) planner() (*rollout.Planner, error) {
-	return rollout.NewPlanner(r.Strategy, r.Groups, r.Options)
+func (sim Rollout) planner() (*rollout.Planner, error) {
+	return rollout.NewPlanner(sim.Strategy, sim.Groups, sim.Options)
 }

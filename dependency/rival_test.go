@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/cohort-ocm/cohort/dependency"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -83,5 +86,52 @@ func TestAnObjectOfAnotherPolicySaysNothing(t *testing.T) {
 	own := known{object("#a"): {Compliance: policyv1.Compliant, Policy: "q"}}
 	if got := evaluate(world("x: a(z)"), nil)[0].Compliance(own, ""); got != policyv1.Pending {
 		t.Errorf("got %q, want Pending", got)
+	}
+}
+
+// P10: an object belongs to the policy that owns it, and without an owner that is a policy to the one that its label names.
+func TestThePolicyOfAnObject(t *testing.T) {
+	const policies = "policy.open-cluster-management.io/"
+	owner := func(apiVersion, kind, name string) metav1.OwnerReference {
+		return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name}
+	}
+	for _, test := range []struct {
+		why    string
+		owners []metav1.OwnerReference
+		label  string
+		want   string
+	}{
+		{"the owner, whatever the label says", []metav1.OwnerReference{owner(policies+"v1", "Policy", "x")}, "y", "x"},
+		{"in any version", []metav1.OwnerReference{owner(policies+"v2", "Policy", "x")}, "y", "x"},
+		{"behind another owner", []metav1.OwnerReference{owner("v1", "ConfigMap", "c"), owner(policies+"v1", "Policy", "x")}, "y", "x"},
+		{"another kind of the group is no policy", []metav1.OwnerReference{owner(policies+"v1beta1", "PolicySet", "x")}, "y", "y"},
+		{"nor is a Policy of another group", []metav1.OwnerReference{owner("kyverno.io/v1", "Policy", "x")}, "y", "y"},
+		{"the label alone", nil, "y", "y"},
+		{"neither", nil, "", ""},
+	} {
+		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": policyVersion, "kind": "ConfigurationPolicy"}}
+		object.SetName("a")
+		object.SetOwnerReferences(test.owners)
+		if test.label != "" {
+			object.SetLabels(map[string]string{policies + "policy": test.label})
+		}
+		if got := dependency.ObservationOf(object, nil).Policy; got != test.want {
+			t.Errorf("%s: %q, want %q", test.why, got, test.want)
+		}
+	}
+}
+
+// P8, P10: what waits for a policy that is NonCompliant, since another one comes first, has its turn after that policy's template.
+func TestTheOrderBehindAPolicyThatComesSecond(t *testing.T) {
+	e := dependency.NewEvaluator("", nil)
+	policies := world("p: a", "q: a", "r: b(q!)")
+	for i := range policies {
+		policies[i].Namespace = ""
+	}
+	if _, err := e.Set(policies...); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := e.Order().String(), "1: p[0] q[0]\n2: r[0]"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -30,7 +30,7 @@
 //	go test ./works -run TestProof/Rollouts -rollouts=1000 -v -timeout=0
 //	go test ./policies -run TestProof/Trials -rollouts=100 -v -timeout=0   100 rollouts of policies in two passes
 //	go test ./policies -run TestProof/EachDuty                             the duties that can be tampered with from outside
-//	go test ./policies -run TestProof/EachDuty -traces                     the same, judged by their traces alone; so it goes with any controller
+//	go test ./policies -run TestProof/EachDuty -traces                     the same, judged by their traces alone; so it goes with any controller: two minutes of a core
 //
 // To put your controller on trial, see README.md: say in a [Subject] how a process of it runs and what its status says, and call
 // [Hub.Rollouts] and [Hub.EachDuty]. A [Process] has what it may use: a network, caches, a lease, and the duty to ignore.

@@ -39,13 +39,13 @@ type Division struct {
 //
 // The errors (*field.Error) name a negative total, a hub that is missing or comes twice, and a Timing whose Lease is too short.
 // Divide takes time n log n in the hubs.
-func Divide(total rollout.Shares, accounts []HubShares, sent map[string]Grant, now time.Time, timing Timing) (Division, error) {
-	if err := check(total, accounts, timing); err != nil {
+func Divide(total rollout.Shares, hubs []HubShares, sent map[string]Grant, now time.Time, timing Timing) (Division, error) {
+	if err := check(total, hubs, timing); err != nil {
 		return Division{}, err
 	}
-	divider := divider{total: total, now: now, timing: timing, hubs: make([]hub, len(accounts))}
-	for i := range accounts {
-		divider.hubs[i] = newHub(&accounts[i], sent, now)
+	divider := divider{total: total, now: now, timing: timing, hubs: make([]hub, len(hubs))}
+	for i := range hubs {
+		divider.hubs[i] = newHub(&hubs[i], sent, now)
 	}
 	slices.SortFunc(divider.hubs, func(a, b hub) int { return cmp.Compare(a.Hub, b.Hub) })
 	divider.sum(sent)
@@ -56,7 +56,7 @@ func Divide(total rollout.Shares, accounts []HubShares, sent map[string]Grant, n
 	return divider.division(), nil
 }
 
-func check(total rollout.Shares, accounts []HubShares, timing Timing) error {
+func check(total rollout.Shares, hubs []HubShares, timing Timing) error {
 	if total.Concurrency < 0 || total.Failures < 0 {
 		return field.Invalid(field.NewPath("total"), fmt.Sprintf("%+v", total), "must not be negative")
 	}
@@ -65,10 +65,10 @@ func check(total rollout.Shares, accounts []HubShares, timing Timing) error {
 		return field.Invalid(field.NewPath("timing"), fmt.Sprintf("%+v", timing),
 			fmt.Sprintf("must have no negative time, and a lease of at least 2s and more than %v, twice clock error and slowest write", shortest))
 	}
-	seen := make(map[string]bool, len(accounts))
-	for i := range accounts {
-		path := field.NewPath("accounts").Index(i).Child("hub")
-		switch name := accounts[i].Hub; {
+	seen := make(map[string]bool, len(hubs))
+	for i := range hubs {
+		path := field.NewPath("hubs").Index(i).Child("hub")
+		switch name := hubs[i].Hub; {
 		case name == "":
 			return field.Required(path, "must be the name of a hub")
 		case seen[name]:

@@ -15,11 +15,11 @@ import (
 // `blocked: this hub's share of concurrency is 0; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z`.
 // It is empty if nothing waits or more may start, and if no HubShares is of that hub. The coordinator hub has the shares of
 // all; a hub may pass its own alone. Now is only compared with when shares expire.
-func Explain(hub string, accounts []HubShares, now time.Time) string {
+func Explain(hub string, hubs []HubShares, now time.Time) string {
 	var shares *HubShares
-	for i := range accounts {
-		if accounts[i].Hub == hub {
-			shares = &accounts[i]
+	for i := range hubs {
+		if hubs[i].Hub == hub {
+			shares = &hubs[i]
 		}
 	}
 	if shares == nil || shares.Report.Waiting == 0 {
@@ -34,14 +34,14 @@ func Explain(hub string, accounts []HubShares, now time.Time) string {
 		return "blocked: the shares of this hub expired at " + inUTC(shares.Grant.Expires.Time)
 	case use.Failed > taken.Failures:
 		parts = append(parts, fmt.Sprintf("blocked: %d failed, and this hub's share of failures is %d", use.Failed, taken.Failures))
-		parts = append(parts, others(accounts, hub, now, func(hubShares *HubShares) (has, unused int) {
+		parts = append(parts, others(hubs, hub, now, func(hubShares *HubShares) (has, unused int) {
 			return hubShares.Report.Taken.Failures, hubShares.Report.Taken.Failures - hubShares.Report.Failed
 		})...)
 	case use.InFlight+use.Waiting > taken.Concurrency:
 		if parts = append(parts, "blocked: this hub's share of concurrency is 0"); taken.Concurrency > 0 {
 			parts[0] = fmt.Sprintf("blocked: this hub's share of concurrency is %d, and %d clusters are not done", taken.Concurrency, use.InFlight+use.Waiting)
 		}
-		parts = append(parts, others(accounts, hub, now, func(hubShares *HubShares) (has, idle int) {
+		parts = append(parts, others(hubs, hub, now, func(hubShares *HubShares) (has, idle int) {
 			if report := &hubShares.Report; standing(report.Taken, hubShares.Grant.Shares, report.Use) == unused {
 				idle = report.Taken.Concurrency - report.InFlight
 			}
@@ -58,10 +58,10 @@ func Explain(hub string, accounts []HubShares, now time.Time) string {
 
 // others names up to three of the other hubs that have shares which they do not use, or which cannot be used while the hub is silent.
 func others(all []HubShares, hub string, now time.Time, of func(*HubShares) (has, unused int)) (parts []string) {
-	more, accounts := 0, slices.Clone(all)
-	slices.SortFunc(accounts, func(a, b HubShares) int { return strings.Compare(a.Hub, b.Hub) })
-	for i := range accounts {
-		shares := &accounts[i]
+	more, hubs := 0, slices.Clone(all)
+	slices.SortFunc(hubs, func(a, b HubShares) int { return strings.Compare(a.Hub, b.Hub) })
+	for i := range hubs {
+		shares := &hubs[i]
 		has, unused := of(shares)
 		silent := shares.Report.Grant != shares.Grant.Number && !now.Before(shares.Grant.Expires.Time)
 		switch {

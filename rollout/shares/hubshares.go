@@ -87,7 +87,7 @@ type Timing struct {
 	// ClockError is the largest difference between the clock of a hub and that of the coordinator hub.
 	ClockError time.Duration
 	// SlowestWrite is the longest time from a call of May until the last start that it allowed is stored, also by a process that ends
-	// meanwhile. So a plan with many starts asks May again in between. A client's timeout does not bound it: what the API server has
+	// meanwhile. A plan with many starts therefore asks May again in between. A client's timeout does not bound it: what the API server has
 	// accepted may still be stored.
 	SlowestWrite time.Duration
 	// Every is how often at most a hub reports what changed, and how often at most shares are moved between hubs that use them.

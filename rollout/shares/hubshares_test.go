@@ -552,8 +552,8 @@ func TestDivideErrors(t *testing.T) {
 		{"total", rollout.Shares{Concurrency: -1}, nil, lasting},
 		{"timing", rollout.Shares{}, nil, shares.Timing{}},
 		{"timing", rollout.Shares{}, nil, short},
-		{"accounts[1].hub", rollout.Shares{}, []shares.HubShares{eu, eu}, lasting},
-		{"accounts[0].hub", rollout.Shares{}, []shares.HubShares{{}}, lasting},
+		{"hubs[1].hub", rollout.Shares{}, []shares.HubShares{eu, eu}, lasting},
+		{"hubs[0].hub", rollout.Shares{}, []shares.HubShares{{}}, lasting},
 	} {
 		_, err := shares.Divide(tt.total, tt.accounts, nil, epoch, tt.timing)
 		refuses(t, err, tt.path)

@@ -15,8 +15,8 @@ import (
 // it grows while they report for the first time. A maxConcurrency that is unset means all of them.
 //
 // It is an error (*field.Error, at the path of the strategy's JSON) if shares alone do not hold what the strategy asks for: it must
-// be Progressive without mandatory groups. So is a limit that is not valid.
-func Total(strategy clusterv1alpha1.RolloutStrategy, accounts []HubShares) (rollout.Shares, error) {
+// be Progressive without mandatory groups. A limit that is not valid is an error, too.
+func Total(strategy clusterv1alpha1.RolloutStrategy, hubs []HubShares) (rollout.Shares, error) {
 	if err := holdable(strategy); err != nil {
 		return rollout.Shares{}, err
 	}
@@ -30,8 +30,8 @@ func Total(strategy clusterv1alpha1.RolloutStrategy, accounts []HubShares) (roll
 		return rollout.Shares{}, err
 	}
 	clusters := 0
-	for i := range accounts {
-		clusters += accounts[i].Report.Clusters
+	for i := range hubs {
+		clusters += hubs[i].Report.Clusters
 	}
 	total := rollout.Shares{Concurrency: clusters, Failures: failures.Of(clusters)}
 	if slots != nil {

@@ -103,7 +103,7 @@ type Options struct {
 	Attempt int `json:"attempt,omitempty"`
 
 	// MaxRemoved bounds how many clusters may be removed at once, as a count or as a percentage of the clusters with a report,
-	// rounded up. Where more would be removed, none is, and the result warns. So a mistyped selector does not undeploy a fleet.
+	// rounded up. Where more would be removed, none is, and the result warns. A mistyped selector thus does not undeploy a fleet.
 	// Nil sets no bound; 0 removes nothing.
 	MaxRemoved *intstr.IntOrString `json:"maxRemoved,omitempty"`
 	// RemoveAfter keeps a cluster for a while after it stops being selected. The cluster is in Next.PendingRemoval until that time has
@@ -136,7 +136,7 @@ type Options struct {
 // started now. A skipped cluster never started.
 //
 // Only the last start of each cluster with this version is known, since a later write of a cluster's object replaces the
-// time of an earlier one. So a new version and a rollback ([Revert]) begin a new span, and a start in a later attempt
+// time of an earlier one. A new version and a rollback ([Revert]) therefore begin a new span, and a start in a later attempt
 // replaces the cluster's earlier start. Starts of clusters in [Options].Ignored are not bounded.
 //
 // It holds under all types, over all groups together. Where several groups may start, those earlier in

@@ -16,7 +16,7 @@ import (
 // it.
 //
 // For example, the groups are 0 {a} and 1 {b}. The version kills the agent of a, the hub drops a, and the scheduler divides again by
-// size: 0 {b}. Then a counts in group 0 and is not selected there. So a has a place that b waits for.
+// size: 0 {b}. Then a counts in group 0 and is not selected there. Therefore a has a place that b waits for.
 
 // placesOf gives the places of an active stage that clusters keep without being selected there (R65).
 func (s *schedule) placesOf(grant *grant) limits.Places {

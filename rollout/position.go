@@ -7,7 +7,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
-// Position says which cluster of a rollout one is: the third of ten, and the first of two in its group. So a workload can know how far
+// Position says which cluster of a rollout one is: the third of ten, and the first of two in its group. A workload can thus know how far
 // the rollout is, such as for its share of the traffic.
 type Position struct {
 	// Index counts from 1, in the order in which clusters start, and Of is the number of selected clusters.
@@ -20,7 +20,7 @@ type Position struct {
 
 // Positions numbers the clusters in Start. Noted are the numbers of the clusters that have the version: what this function gave for them,
 // as the controller notes it in the object in the write that carries the version. Each cluster in Start gets the lowest number that no
-// cluster has; one that has a number already, as it is tried again, keeps it. So a number never changes, whatever joins, leaves or
+// cluster has; one that has a number already, as it is tried again, keeps it. A number thus never changes, whatever joins, leaves or
 // restarts, and no two clusters with a number have the same. While no cluster is deselected, clusters are numbered as they start. Groups that
 // [grouping.Apart] took apart have numbers of their own. A cluster that comes from another of them brings its number along, so that
 // two may have the same there.

@@ -23,7 +23,7 @@ import (
 //	Succeeded, a cluster was skipped      False         Completed           stay
 //	Succeeded                             False         Completed           become desiredConfig
 //
-// So a configuration becomes the last known good one only where some cluster succeeded with it and none failed or was
+// A configuration thus becomes the last known good one only where some cluster succeeded with it and none failed or was
 // skipped. Clusters that are ignored play no part in this.
 //
 // The caller has set the entry's placement and the desiredConfig of its configReferences. A reference whose

@@ -80,7 +80,7 @@ type WorkState struct {
 // When the work got the version is unknown where the spec was changed, nothing was stamped, and the managed fields are
 // stripped or do not name the writer of the spec. Then LastTransitionTime is zero, too: the time of a condition may be about an
 // earlier version, since it does not move when the condition only observes a new generation. A cluster that has not answered
-// is Progressing then. So a soak may never end, rather than end early. Package rollout warns of that.
+// is Progressing then. A soak may therefore never end, rather than end early. Package rollout warns of that.
 func FromManifestWork(state WorkState) (Report, bool) {
 	if state.Work == nil {
 		return Report{}, false

@@ -47,7 +47,7 @@ type Report struct {
 	//
 	// Deadlines and soaks never count from before that time. But the Status always counts for the present version, also
 	// where LastTransitionTime is before Applied: a cluster that succeeded before the write and after it keeps its time.
-	// So report a status only if it is about the present version. While the agent has not answered, report ToApply with
+	// Report a status only if it is about the present version. While the agent has not answered, report ToApply with
 	// Applied: the cluster is in flight since Applied, like a Progressing one, and can time out. ToApply without Applied
 	// means that the cluster waits for its turn.
 	Applied time.Time `json:"applied,omitzero"`

@@ -219,7 +219,7 @@ func (s Summary) stops() []string {
 //	otherwise                              Succeeded
 //
 // A rollout over no cluster, or over none that counts, has Succeeded, with a special reason and message in the conditions.
-// A tolerated Failed cluster is in flight until its deadline. So a rollout with such a cluster and without a deadline
+// A tolerated Failed cluster is in flight until its deadline. A rollout with such a cluster and without a deadline
 // stays Progressing.
 func (s Summary) Aggregate() RolloutStatus {
 	switch {

@@ -53,7 +53,7 @@ type Verdict struct {
 //	ValidationFailed                Failed, since the verdict, or since the success if that is later
 //	ValidationSucceeded             Succeeded, since the verdict, or since the success if that is later
 //
-// So a progress deadline starts over with the success, and a soak with the verdict. All other reports stay as they are: a validator is not asked while a cluster is Progressing. The reports are about the version, as [FromManifestWork] makes them.
+// A progress deadline thus starts over with the success, and a soak with the verdict. All other reports stay as they are: a validator is not asked while a cluster is Progressing. The reports are about the version, as [FromManifestWork] makes them.
 //
 // A verdict counts if it is about the version and about the attempt of the report, and not from before the report's Applied, in
 // whole seconds: the same version may have been rolled out before. Of several that count, the latest does. Of equal times, a

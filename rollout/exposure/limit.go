@@ -50,7 +50,7 @@ func (l Limits) String() string {
 // the strategy sets stays as it is; for ProgressivePerGroup the option [rollout.Options].MaxConcurrencyPerGroup takes the place of
 // maxConcurrency. Limit first finds maxConcurrency, if it is not set: the highest that the bounds allow with the
 // strategy's maxFailures, or else with no failure tolerated. Then it finds maxFailures, if that is not set: the highest
-// that the bounds still allow and that some number of failures exceeds in each group. So to tolerate failures, set
+// that the bounds still allow and that some number of failures exceeds in each group. To tolerate failures, set
 // maxFailures, and get a lower maxConcurrency. A maxFailures of 0% counts as set, one of 0 does not.
 //
 // The other arguments and errors are the same as for [Of]. It is also an error (*field.Error, at bounds.exposed or

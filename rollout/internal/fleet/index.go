@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
-// Index is a table that keeps the clusters in sets by state. So a change of one cluster, and the choice that follows, cost little more
+// Index is a table that keeps the clusters in sets by state. A change of one cluster, and the choice that follows, therefore cost little more
 // than looking at that cluster. It finds clusters as a [Scan] does.
 //
 // Between two calls of its methods:

@@ -25,7 +25,7 @@ const (
 	numKinds
 )
 
-// KindOf gives the kind of a report. A status that the API may add one day counts as Progressing. So does ToApply where the
+// KindOf gives the kind of a report. A status that the API may add one day counts as Progressing. The same goes for ToApply where the
 // cluster has the workload and has not answered yet (R1, R27).
 func KindOf(report *status.Report) Kind {
 	switch report.Status {

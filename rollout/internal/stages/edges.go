@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/bitset"
 )
 
-// edges say which groups come after which (R33). Groups that come directly after the same ones share a set. So edges take no more room than
+// edges say which groups come after which (R33). Groups that come directly after the same ones share a set. Edges therefore take no more room than
 // what they were made from, though the pairs may be many.
 type edges struct {
 	order  []Group    // each group is behind all that it comes after

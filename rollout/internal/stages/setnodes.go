@@ -9,7 +9,7 @@ import (
 
 // setNodes say what comes directly before each name. A set node stands for several names, and for other set nodes. A name without a
 // group has no place among the groups: whatever comes after it comes after its set node. Names that come after the same ones have the
-// same set node. So n names, one without a group, and m names after that have n + m pairs here, and not n · m.
+// same set node. Thus n names, one without a group, and m names after that have n + m pairs here, and not n · m.
 type setNodes struct {
 	order *Order
 	ends  [][]Group        // for each name the last group of each of its chains

@@ -159,8 +159,8 @@ func (j *checker) spans(look func(now time.Time, s *snapshot)) {
 	}
 }
 
-// halfWritten gives the times at which the decisions became incomplete, were it for a moment.
-func (j *checker) halfWritten() (times []time.Time) {
+// partiallyObserved gives the times at which the decisions became incomplete, were it for a moment.
+func (j *checker) partiallyObserved() (times []time.Time) {
 	for _, e := range j.events {
 		if e.id.kind != Placements && e.id.kind != Decisions {
 			continue
@@ -185,7 +185,7 @@ func (j *checker) checkPrompt(now time.Time) (broken []violation) {
 		}
 		return after
 	}
-	half := j.halfWritten()
+	half := j.partiallyObserved()
 	look := func(now time.Time, s *snapshot) {
 		for _, c := range j.trial.clusters(j.trial.pool) {
 			h, has := s.held[c]

@@ -163,7 +163,7 @@ func (c *config) first() state {
 		}
 		s.clusters[i] = cluster{
 			group: group, shown: group, truth: nothing, seen: nothing, own: nothing, aside: c.aside.has(i), past: c.past.has(i),
-			home: none, former: none, then: none, reviewed: group != none,
+			home: none, former: none, then: none, allowed: group != none,
 		}
 		if c.installed.has(i) {
 			s.clusters[i].truth = object{version: 1, observed: true, condition: succeeded, applied: ancient, changed: ancient}

@@ -252,7 +252,7 @@ func (k *controller) input(s *state) input {
 		in.options.Attempt = int(s.attempt)
 	}
 	if k.config.reviews {
-		in.options.Allowlist = append([]string{}, named(s, func(c *cluster) bool { return c.reviewed })...)
+		in.options.Allowlist = append([]string{}, named(s, func(c *cluster) bool { return c.allowed })...)
 	}
 	in.previous = k.previous(s)
 	if k.config.records {

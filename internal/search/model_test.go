@@ -69,9 +69,9 @@ type cluster struct {
 	keeps  bool  // it has the version without an object, as its agent is cut off
 	proven bool  // it was done with the version, and may get it again
 
-	hold     hold  // how it is frozen
-	until    uint8 // how many ticks it lasts; 0: without an end
-	reviewed bool  // it is on the allowlist
+	hold    hold  // how it is frozen
+	until   uint8 // how many ticks it lasts; 0: without an end
+	allowed bool  // it is on the allowlist
 
 	entry entry // what the owner's record has of it
 	told  entry // the same, as the controller reads it
@@ -162,7 +162,7 @@ func (c *cluster) pack() (first, second uint64) {
 	for i, e := range [...]entry{c.entry, c.told, c.noted} {
 		q |= e.pack() << (8 + i*entryBits)
 	}
-	q |= uint64(c.hold)<<(8+3*entryBits) | uint64(c.until)<<(10+3*entryBits) | bit(c.reviewed)<<(12+3*entryBits)
+	q |= uint64(c.hold)<<(8+3*entryBits) | uint64(c.until)<<(10+3*entryBits) | bit(c.allowed)<<(12+3*entryBits)
 	q |= (uint64(c.then) | uint64(c.lasts)<<2 | uint64(c.entryLasts)<<(2+mostLasting) | uint64(c.toldLasts)<<(2+2*mostLasting)) << (13 + 3*entryBits)
 	return p, q
 }
@@ -176,7 +176,7 @@ func unpackCluster(p, q uint64) cluster {
 		truth: part(0), seen: part(1), own: part(2), aside: p>>(11+3*objectBits)&1 == 1, past: p>>(12+3*objectBits)&1 == 1,
 		dead: q&1 == 1, home: uint8(q >> 1 & 3), former: uint8(q >> 3 & 3), ended: q>>5&1 == 1, keeps: q>>6&1 == 1, proven: q>>7&1 == 1,
 		entry: said(0), told: said(1), noted: said(2),
-		hold: hold(q >> (8 + 3*entryBits) & 3), until: uint8(q >> (10 + 3*entryBits) & 3), reviewed: q>>(12+3*entryBits)&1 == 1,
+		hold: hold(q >> (8 + 3*entryBits) & 3), until: uint8(q >> (10 + 3*entryBits) & 3), allowed: q>>(12+3*entryBits)&1 == 1,
 		then: uint8(q >> (13 + 3*entryBits) & 3), lasts: lasts(0), entryLasts: lasts(1), toldLasts: lasts(2),
 	}
 }

@@ -36,7 +36,7 @@ func (c *config) longestHold() (longest uint8) {
 
 // decided packs an operator's decisions on a cluster.
 func (c *cluster) decided() uint64 {
-	return uint64(c.hold) | uint64(c.until)<<2 | bit(c.reviewed)<<4
+	return uint64(c.hold) | uint64(c.until)<<2 | bit(c.allowed)<<4
 }
 
 // holds gives the freezes as options have them, with the times at which they end.
@@ -67,7 +67,7 @@ func (k *controller) decree(s *state, e event) {
 	case releases:
 		c.hold, c.until = free, 0
 	case reviews:
-		c.reviewed = true
+		c.allowed = true
 	}
 }
 
@@ -82,7 +82,7 @@ func (k *controller) eachDecree(s *state, i uint8, f func(event)) {
 			f(event{holds, i, uint8(h.as) | h.until<<2})
 		}
 	}
-	if k.config.reviews && !c.reviewed && c.group != none {
+	if k.config.reviews && !c.allowed && c.group != none {
 		f(event{kind: reviews, cluster: i})
 	}
 }
@@ -111,7 +111,7 @@ func (e event) tellDecree(name string) string {
 // heldBack are the waiting clusters that are frozen or not on the allowlist (R59, R60).
 func (j *judge) blocked() (back set) {
 	for i := range most {
-		if c := &j.s.clusters[i]; c.hold != free || j.config.reviews && !c.reviewed {
+		if c := &j.s.clusters[i]; c.hold != free || j.config.reviews && !c.allowed {
 			back.add(i)
 		}
 	}
@@ -148,7 +148,7 @@ func (s *state) concede(r rollout.Remedy) {
 		case r.Type == rollout.RemedyUnfreeze:
 			c.hold, c.until = free, 0
 		default:
-			c.reviewed = true
+			c.allowed = true
 		}
 	}
 }

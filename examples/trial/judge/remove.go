@@ -32,11 +32,11 @@ func (o *owner) judgeRemoval(m *member, id, version string) {
 		j.find(f)
 		return
 	}
-	if is == halfWritten {
+	if is == partiallyObserved {
 		// A controller deletes nothing meanwhile. Nor did it see complete decisions without the cluster, if they were never so.
 		seen, _ := o.selects(m.cluster, j.now, j.lag)
 		f.Text = fmt.Sprintf("%s lost %s while decisions were partially observed (%s), and is selected before and afterwards", m.cluster, id, why)
-		if seen == isSelected || seen == halfWritten {
+		if seen == isSelected || seen == partiallyObserved {
 			f.Grade = Broken
 		}
 		f.At, f.Line = at(j.now), j.line
@@ -58,10 +58,10 @@ func (o *owner) judgeRemoval(m *member, id, version string) {
 type selection int
 
 const (
-	notSelected selection = iota // in some view
-	isSelected                   // in all of them that are complete
-	halfWritten                  // there is no complete one
-	notClear                     // there are too many
+	notSelected       selection = iota // in some view
+	isSelected                         // in all of them that are complete
+	partiallyObserved                  // there is no complete one
+	notClear                           // there are too many
 )
 
 // selects says whether a cluster is selected in all views.
@@ -89,7 +89,7 @@ func (o *owner) selects(cluster string, now, lag int64) (is selection, why strin
 		case unclear:
 			is = notClear
 		case half != "":
-			is, why = halfWritten, half
+			is, why = partiallyObserved, half
 		default:
 			is = notSelected
 			return false
@@ -135,7 +135,7 @@ func (o *owner) settle(p *placing) {
 			}
 			j.report.Findings = append(j.report.Findings, d.finding)
 			return true
-		case is == halfWritten:
+		case is == partiallyObserved:
 			return false
 		}
 		return j.RemoveAfter == 0 || o.away(d.finding.Cluster) > int64(j.RemoveAfter)

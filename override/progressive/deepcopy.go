@@ -50,22 +50,22 @@ func (l *RolloutList) DeepCopyObject() runtime.Object {
 }
 
 // DeepCopyInto copies the Strategy.
-func (s *Strategy) DeepCopyInto(out *Strategy) {
-	*out = Strategy{RolloutStrategy: *s.RolloutStrategy.DeepCopy()}
-	if s.ManualPerGroup != nil {
-		out.ManualPerGroup = s.ManualPerGroup.DeepCopy()
+func (declared *Strategy) DeepCopyInto(out *Strategy) {
+	*out = Strategy{RolloutStrategy: *declared.RolloutStrategy.DeepCopy()}
+	if declared.ManualPerGroup != nil {
+		out.ManualPerGroup = declared.ManualPerGroup.DeepCopy()
 	}
-	if s.IgnoreClusterRolloutStatus != nil {
-		out.IgnoreClusterRolloutStatus = s.IgnoreClusterRolloutStatus.DeepCopy()
+	if declared.IgnoreClusterRolloutStatus != nil {
+		out.IgnoreClusterRolloutStatus = declared.IgnoreClusterRolloutStatus.DeepCopy()
 	}
 }
 
 // DeepCopy gives a copy that shares nothing with the Strategy.
-func (s *Strategy) DeepCopy() *Strategy {
-	if s == nil {
+func (declared *Strategy) DeepCopy() *Strategy {
+	if declared == nil {
 		return nil
 	}
 	out := new(Strategy)
-	s.DeepCopyInto(out)
+	declared.DeepCopyInto(out)
 	return out
 }

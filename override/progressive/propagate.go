@@ -227,8 +227,8 @@ type replica struct {
 }
 
 // acts says whether the replica was written with an action.
-func (r *replica) acts(action policyv1.RemediationAction) bool {
-	return strings.EqualFold(string(r.Action), string(action))
+func (copied *replica) acts(action policyv1.RemediationAction) bool {
+	return strings.EqualFold(string(copied.Action), string(action))
 }
 
 // hasVersion says whether the rollout has started the replica with the wanted content.

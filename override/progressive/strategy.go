@@ -34,13 +34,13 @@ type Strategy struct {
 	IgnoreClusterRolloutStatus *metav1.LabelSelector `json:"ignoreClusterRolloutStatus,omitempty"`
 }
 
-func (s *Strategy) isManual() bool { return s.Type == ManualPerGroup }
+func (declared *Strategy) isManual() bool { return declared.Type == ManualPerGroup }
 
 // engine gives the strategy for package rollout: ManualPerGroup becomes ProgressivePerGroup, with gates.
-func (s *Strategy) engine() clusterv1alpha1.RolloutStrategy {
-	strategy := s.RolloutStrategy
-	if s.isManual() {
-		strategy.Type, strategy.ProgressivePerGroup = clusterv1alpha1.ProgressivePerGroup, s.ManualPerGroup
+func (declared *Strategy) engine() clusterv1alpha1.RolloutStrategy {
+	strategy := declared.RolloutStrategy
+	if declared.isManual() {
+		strategy.Type, strategy.ProgressivePerGroup = clusterv1alpha1.ProgressivePerGroup, declared.ManualPerGroup
 	}
 	if strategy.Type == "" {
 		strategy.Type = clusterv1alpha1.All
@@ -49,15 +49,15 @@ func (s *Strategy) engine() clusterv1alpha1.RolloutStrategy {
 }
 
 // selector gives which clusters are ignored; nil where none are.
-func (s *Strategy) selector(path *field.Path) (labels.Selector, *field.Error) {
-	if s.IgnoreClusterRolloutStatus == nil {
+func (declared *Strategy) selector(path *field.Path) (labels.Selector, *field.Error) {
+	if declared.IgnoreClusterRolloutStatus == nil {
 		return nil, nil
 	}
 	path = path.Child("ignoreClusterRolloutStatus")
-	selector, err := metav1.LabelSelectorAsSelector(s.IgnoreClusterRolloutStatus)
+	selector, err := metav1.LabelSelectorAsSelector(declared.IgnoreClusterRolloutStatus)
 	switch {
 	case err != nil:
-		return nil, field.Invalid(path, metav1.FormatLabelSelector(s.IgnoreClusterRolloutStatus), err.Error())
+		return nil, field.Invalid(path, metav1.FormatLabelSelector(declared.IgnoreClusterRolloutStatus), err.Error())
 	case selector.Empty():
 		return nil, field.Invalid(path, "{}", "must select by some label: an empty selector ignores all clusters")
 	default:

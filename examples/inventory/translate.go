@@ -25,7 +25,9 @@ type Convention struct {
 }
 
 // namespace is the namespace of the ClusterProfiles of a slice.
-func (c Convention) namespace(slice string) string { return cmp.Or(c.Profiles, slice) }
+func (convention Convention) namespace(slice string) string {
+	return cmp.Or(convention.Profiles, slice)
+}
 
 // ToOCM converts slices to objects of OCM. A reference to a ClusterProfile in another namespace than the convention's
 // becomes a cluster "<namespace>/<name>", which cannot be the name of a cluster in OCM. If the label of OCM's placement is

@@ -57,14 +57,14 @@ func newCaches(ctx context.Context, from cache.Cache) (c caches, err error) {
 
 // decisionsIn are all PlacementDecisions of a namespace. grouping.Owns says which of them belong to a Placement; the names
 // of the others are taken.
-func (c *caches) decisionsIn(namespace string) []*clusterv1beta1.PlacementDecision {
-	return kit.List[clusterv1beta1.PlacementDecision](c.decisions, toolscache.NamespaceIndex, namespace)
+func (cached *caches) decisionsIn(namespace string) []*clusterv1beta1.PlacementDecision {
+	return kit.List[clusterv1beta1.PlacementDecision](cached.decisions, toolscache.NamespaceIndex, namespace)
 }
 
 // setsBoundTo are the cluster sets that a namespace may select from.
-func (c *caches) setsBoundTo(namespace string) (sets []*clusterv1beta2.ManagedClusterSet) {
-	for _, binding := range kit.List[clusterv1beta2.ManagedClusterSetBinding](c.bindings, toolscache.NamespaceIndex, namespace) {
-		set := kit.Get[clusterv1beta2.ManagedClusterSet](c.sets, "", binding.Spec.ClusterSet)
+func (cached *caches) setsBoundTo(namespace string) (sets []*clusterv1beta2.ManagedClusterSet) {
+	for _, binding := range kit.List[clusterv1beta2.ManagedClusterSetBinding](cached.bindings, toolscache.NamespaceIndex, namespace) {
+		set := kit.Get[clusterv1beta2.ManagedClusterSet](cached.sets, "", binding.Spec.ClusterSet)
 		if set != nil && binding.DeletionTimestamp.IsZero() && set.DeletionTimestamp.IsZero() {
 			sets = append(sets, set)
 		}
@@ -73,12 +73,12 @@ func (c *caches) setsBoundTo(namespace string) (sets []*clusterv1beta2.ManagedCl
 }
 
 // clustersOf are the members of a cluster set: those with its label, or those that its selector matches.
-func (c *caches) clustersOf(set *clusterv1beta2.ManagedClusterSet) (members []*clusterv1.ManagedCluster) {
+func (cached *caches) clustersOf(set *clusterv1beta2.ManagedClusterSet) (members []*clusterv1.ManagedCluster) {
 	if set.Spec.ClusterSelector.SelectorType != clusterv1beta2.LabelSelector {
-		return kit.List[clusterv1.ManagedCluster](c.clusters, clustersBySet, set.Name)
+		return kit.List[clusterv1.ManagedCluster](cached.clusters, clustersBySet, set.Name)
 	}
 	selector := selectorOf(set)
-	return slices.DeleteFunc(kit.All[clusterv1.ManagedCluster](c.clusters), func(cluster *clusterv1.ManagedCluster) bool {
+	return slices.DeleteFunc(kit.All[clusterv1.ManagedCluster](cached.clusters), func(cluster *clusterv1.ManagedCluster) bool {
 		return !selector.Matches(labels.Set(cluster.Labels))
 	})
 }

@@ -26,13 +26,13 @@ type choice struct {
 // choose is the scheduler, which is not the subject of this controller: put your own here. It follows cluster sets,
 // predicates, taints and numberOfClusters. It has no scores. Of clusters that fit equally it takes selected ones first, and
 // then the first by name. Prioritizers and spread policies are ignored; CEL is refused. Before are the stored groups.
-func (c *caches) choose(placement *clusterv1beta1.Placement, before *grouping.Groups) (choice, error) {
+func (cached *caches) choose(placement *clusterv1beta1.Placement, before *grouping.Groups) (choice, error) {
 	predicates, err := newPredicates(placement.Spec.Predicates)
 	if err != nil {
 		return choice{}, err
 	}
 	selected := func(cluster *clusterv1.ManagedCluster) bool { _, had := before.Position(cluster.Name); return had }
-	members, bound := c.members(placement)
+	members, bound := cached.members(placement)
 	chosen := choice{bound: bound}
 	for _, cluster := range members {
 		if cluster.DeletionTimestamp.IsZero() && fits(cluster, predicates) && !repelled(cluster, placement.Spec.Tolerations, selected) {
@@ -58,12 +58,12 @@ func (c *caches) choose(placement *clusterv1beta1.Placement, before *grouping.Gr
 
 // members are the clusters of the cluster sets that are bound to the Placement's namespace, or of those of them that the
 // Placement names. Bound is false if there is no such set.
-func (c *caches) members(placement *clusterv1beta1.Placement) (members []*clusterv1.ManagedCluster, bound bool) {
+func (cached *caches) members(placement *clusterv1beta1.Placement) (members []*clusterv1.ManagedCluster, bound bool) {
 	var sets []*clusterv1beta2.ManagedClusterSet
-	for _, set := range c.setsBoundTo(placement.Namespace) {
+	for _, set := range cached.setsBoundTo(placement.Namespace) {
 		if named := placement.Spec.ClusterSets; len(named) == 0 || slices.Contains(named, set.Name) {
 			sets = append(sets, set)
-			members = append(members, c.clustersOf(set)...)
+			members = append(members, cached.clustersOf(set)...)
 		}
 	}
 	if len(sets) > 1 { // a cluster may be in several

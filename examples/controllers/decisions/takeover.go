@@ -40,31 +40,31 @@ type takenOver struct {
 
 // done says whether the stores have shown all objects of the time when the process began. It lists the metadata of the
 // kinds once, and reads missing objects again, since they may be deleted.
-func (t *takeOver) done(ctx context.Context, live client.Reader, now func() time.Time, kinds ...takenKind) (bool, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.asked {
+func (taken *takeOver) done(ctx context.Context, live client.Reader, now func() time.Time, kinds ...takenKind) (bool, error) {
+	taken.mu.Lock()
+	defer taken.mu.Unlock()
+	if !taken.asked {
 		all, err := begin(ctx, live, now, kinds)
 		if err != nil {
 			return false, err
 		}
-		t.kinds, t.asked = all, true
+		taken.kinds, taken.asked = all, true
 	}
-	for len(t.kinds) > 0 {
-		k := &t.kinds[0]
+	for len(taken.kinds) > 0 {
+		k := &taken.kinds[0]
 		read := func(key types.NamespacedName) (client.Object, error) {
 			return manager.GetMetadata(ctx, live, k.version, k.name, key)
 		}
 		if unseen, err := k.own.Unseen(k.store, read, now); unseen > 0 || err != nil {
 			return false, err
 		}
-		t.kinds = t.kinds[1:]
+		taken.kinds = taken.kinds[1:]
 	}
 	return true, nil
 }
 
 // skip marks the takeover as done.
-func (t *takeOver) skip() { t.asked = true }
+func (taken *takeOver) skip() { taken.asked = true }
 
 func begin(ctx context.Context, live client.Reader, now func() time.Time, kinds []takenKind) ([]takenOver, error) {
 	all := make([]takenOver, len(kinds))

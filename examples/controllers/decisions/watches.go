@@ -56,24 +56,24 @@ func placementOfDecision(object client.Object) []types.NamespacedName {
 }
 
 // placementsOfCluster are the Placements in the namespaces to which a set of the cluster is bound.
-func (c *caches) placementsOfCluster(object client.Object) (placements []types.NamespacedName) {
-	for _, set := range kit.All[clusterv1beta2.ManagedClusterSet](c.sets) {
+func (cached *caches) placementsOfCluster(object client.Object) (placements []types.NamespacedName) {
+	for _, set := range kit.All[clusterv1beta2.ManagedClusterSet](cached.sets) {
 		if has(set, object) {
-			placements = append(placements, c.placementsOfSet(set)...)
+			placements = append(placements, cached.placementsOfSet(set)...)
 		}
 	}
 	return placements
 }
 
-func (c *caches) placementsOfSet(set client.Object) (placements []types.NamespacedName) {
-	for _, binding := range kit.List[clusterv1beta2.ManagedClusterSetBinding](c.bindings, bindingsBySet, set.GetName()) {
-		placements = append(placements, c.placementsOfBinding(binding)...)
+func (cached *caches) placementsOfSet(set client.Object) (placements []types.NamespacedName) {
+	for _, binding := range kit.List[clusterv1beta2.ManagedClusterSetBinding](cached.bindings, bindingsBySet, set.GetName()) {
+		placements = append(placements, cached.placementsOfBinding(binding)...)
 	}
 	return placements
 }
 
-func (c *caches) placementsOfBinding(binding client.Object) (placements []types.NamespacedName) {
-	for _, placement := range kit.List[clusterv1beta1.Placement](c.placements, cache.NamespaceIndex, binding.GetNamespace()) {
+func (cached *caches) placementsOfBinding(binding client.Object) (placements []types.NamespacedName) {
+	for _, placement := range kit.List[clusterv1beta1.Placement](cached.placements, cache.NamespaceIndex, binding.GetNamespace()) {
 		placements = append(placements, client.ObjectKeyFromObject(placement))
 	}
 	return placements

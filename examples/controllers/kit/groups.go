@@ -44,11 +44,11 @@ func (g Groups) Read(placements, decisions cache.Indexer, namespace, name string
 type AllGroups map[string]Groups
 
 // Read reads the groups of a Placement into all, unless its objects are the same as before.
-func (a AllGroups) Read(all AllGroups, placements, decisions cache.Indexer, namespace, name string) (*grouping.Groups, error) {
+func (every AllGroups) Read(all AllGroups, placements, decisions cache.Indexer, namespace, name string) (*grouping.Groups, error) {
 	if now, known := all[name]; known {
 		return now.groups, nil
 	}
-	now, err := a[name].Read(placements, decisions, namespace, name)
+	now, err := every[name].Read(placements, decisions, namespace, name)
 	if err == nil {
 		all[name] = now
 	}

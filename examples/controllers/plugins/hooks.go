@@ -60,9 +60,9 @@ func (h *Hooks) isSilent(rollout *Rollout) bool {
 // refusal is an error of a plugin, or of its name, for an event.
 type refusal struct{ error }
 
-func (r refusal) Is(target error) bool { return target == kit.ErrRefused }
+func (refused refusal) Is(target error) bool { return target == kit.ErrRefused }
 
-func (r refusal) Unwrap() error { return r.error }
+func (refused refusal) Unwrap() error { return refused.error }
 
 // refused marks an error for an event.
 func refused(err error) error {

@@ -31,32 +31,32 @@ type mutation struct {
 
 // Initialize posts an empty request. Any status from 200 to 299 says that the plugin is ready. Errors of all methods name
 // the method.
-func (h HTTP) Initialize(ctx context.Context) error {
-	return h.call(ctx, "Initialize", struct{}{}, nil)
+func (plugin HTTP) Initialize(ctx context.Context) error {
+	return plugin.call(ctx, "Initialize", struct{}{}, nil)
 }
 
 // BeginRollout posts the request, and reads only the status of the answer.
-func (h HTTP) BeginRollout(ctx context.Context, request *Request) error {
-	return h.call(ctx, "BeginRollout", request, nil)
+func (plugin HTTP) BeginRollout(ctx context.Context, request *Request) error {
+	return plugin.call(ctx, "BeginRollout", request, nil)
 }
 
 // ProgressRollout posts the request, and reads only the status of the answer.
-func (h HTTP) ProgressRollout(ctx context.Context, request *Request) error {
-	return h.call(ctx, "ProgressRollout", request, nil)
+func (plugin HTTP) ProgressRollout(ctx context.Context, request *Request) error {
+	return plugin.call(ctx, "ProgressRollout", request, nil)
 }
 
 // ValidateRolloutCompletion posts the request, and decodes a Validation from the answer. It is not checked here.
-func (h HTTP) ValidateRolloutCompletion(ctx context.Context, request *Request) (validation Validation, err error) {
-	return validation, h.call(ctx, "ValidateRolloutCompletion", request, &validation)
+func (plugin HTTP) ValidateRolloutCompletion(ctx context.Context, request *Request) (validation Validation, err error) {
+	return validation, plugin.call(ctx, "ValidateRolloutCompletion", request, &validation)
 }
 
 // MutateManifestWork posts the request and the work, as request and manifestWork, and decodes the manifestWork of the
 // answer, which is required.
-func (h HTTP) MutateManifestWork(ctx context.Context, request *Request, work *workv1.ManifestWork) (*workv1.ManifestWork, error) {
+func (plugin HTTP) MutateManifestWork(ctx context.Context, request *Request, work *workv1.ManifestWork) (*workv1.ManifestWork, error) {
 	var answer struct {
 		Work *workv1.ManifestWork `json:"manifestWork"`
 	}
-	err := h.call(ctx, "MutateManifestWork", mutation{request, work}, &answer)
+	err := plugin.call(ctx, "MutateManifestWork", mutation{request, work}, &answer)
 	if err == nil && answer.Work == nil {
 		err = fmt.Errorf("MutateManifestWork: the answer must have a manifestWork")
 	}
@@ -64,17 +64,17 @@ func (h HTTP) MutateManifestWork(ctx context.Context, request *Request, work *wo
 }
 
 // call makes one request. An unwanted answer is ignored.
-func (h HTTP) call(ctx context.Context, method string, in, out any) error {
+func (plugin HTTP) call(ctx context.Context, method string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(h.Endpoint, "/")+"/"+method, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(plugin.Endpoint, "/")+"/"+method, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	caller := h.Client
+	caller := plugin.Client
 	if caller == nil {
 		caller = http.DefaultClient
 	}

@@ -125,8 +125,8 @@ func keepBinding(object any) (any, error) {
 }
 
 // root is the root policy of that name, or nil.
-func (c *caches) root(key types.NamespacedName) *policy {
-	if p := kit.Get[policy](c.policies, key.Namespace, key.Name); p != nil && p.raw != nil {
+func (cached *caches) root(key types.NamespacedName) *policy {
+	if p := kit.Get[policy](cached.policies, key.Namespace, key.Name); p != nil && p.raw != nil {
 		return p
 	}
 	return nil
@@ -157,9 +157,9 @@ func setsOf(p *policy) (names []string) {
 }
 
 // setsIn are the sets that a root policy depends on, as far as they are there.
-func (c *caches) setsIn(root *policy) (found []*policySet) {
+func (cached *caches) setsIn(root *policy) (found []*policySet) {
 	for _, name := range setsOf(root) {
-		if object, there, _ := c.sets.GetByKey(name); there {
+		if object, there, _ := cached.sets.GetByKey(name); there {
 			found = append(found, object.(*policySet))
 		}
 	}

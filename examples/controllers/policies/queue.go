@@ -76,12 +76,12 @@ func rootOfPolicy(object any) []types.NamespacedName {
 }
 
 // rootsOfBinding are the policies that a binding names, itself or by their sets.
-func (c *caches) rootsOfBinding(b *placementBinding) (roots []types.NamespacedName) {
+func (cached *caches) rootsOfBinding(b *placementBinding) (roots []types.NamespacedName) {
 	for _, subject := range b.Subjects {
 		key := types.NamespacedName{Namespace: b.Namespace, Name: subject.Name}
 		if subject.Kind == "Policy" {
 			roots = append(roots, key)
-		} else if set := kit.Get[policySet](c.sets, b.Namespace, subject.Name); set != nil {
+		} else if set := kit.Get[policySet](cached.sets, b.Namespace, subject.Name); set != nil {
 			roots = append(roots, policiesOf(set)...)
 		}
 	}
@@ -89,9 +89,9 @@ func (c *caches) rootsOfBinding(b *placementBinding) (roots []types.NamespacedNa
 }
 
 // rootsOfSet are the policies in a set, and those that depend on it.
-func (c *caches) rootsOfSet(set *policySet) []types.NamespacedName {
+func (cached *caches) rootsOfSet(set *policySet) []types.NamespacedName {
 	roots := policiesOf(set)
-	for _, root := range kit.List[policy](c.policies, rootsBySet, set.Namespace+"/"+set.Name) {
+	for _, root := range kit.List[policy](cached.policies, rootsBySet, set.Namespace+"/"+set.Name) {
 		roots = append(roots, root.key())
 	}
 	return roots
@@ -104,9 +104,9 @@ func policiesOf(set *policySet) (roots []types.NamespacedName) {
 	return roots
 }
 
-func (c *caches) rootsOfPlacement(namespace, name string) (roots []types.NamespacedName) {
-	for _, binding := range kit.List[placementBinding](c.bindings, bindingsByPlacement, namespace+"/"+name) {
-		roots = append(roots, c.rootsOfBinding(binding)...)
+func (cached *caches) rootsOfPlacement(namespace, name string) (roots []types.NamespacedName) {
+	for _, binding := range kit.List[placementBinding](cached.bindings, bindingsByPlacement, namespace+"/"+name) {
+		roots = append(roots, cached.rootsOfBinding(binding)...)
 	}
 	return roots
 }

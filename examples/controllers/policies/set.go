@@ -59,7 +59,7 @@ func (c *controller) setStatuses(ctx context.Context, of types.NamespacedName) e
 
 // statusOf is what the status of a set has to be: from its policies' own, as OCM's controller makes it. Policies that are disabled
 // or missing do not count. While one has not reported, the set has no compliance.
-func (c *caches) statusOf(set *policySet) setStatus {
+func (cached *caches) statusOf(set *policySet) setStatus {
 	if len(set.Spec.Policies) == 0 {
 		return setStatus{}
 	}
@@ -67,7 +67,7 @@ func (c *caches) statusOf(set *policySet) setStatus {
 	var pending, disabled, silent, missing []string
 	var states []policyv1.ComplianceState
 	for _, name := range set.Spec.Policies {
-		root := c.root(types.NamespacedName{Namespace: set.Namespace, Name: name})
+		root := cached.root(types.NamespacedName{Namespace: set.Namespace, Name: name})
 		if root == nil {
 			missing = append(missing, name)
 			continue
@@ -81,7 +81,7 @@ func (c *caches) statusOf(set *policySet) setStatus {
 			disabled = append(disabled, name)
 			continue
 		}
-		switch state := c.complianceThrough(set, root); state {
+		switch state := cached.complianceThrough(set, root); state {
 		case "":
 			silent = append(silent, name)
 		case policyv1.Pending:
@@ -102,13 +102,13 @@ func (c *caches) statusOf(set *policySet) setStatus {
 }
 
 // complianceThrough is the compliance of a policy on the clusters to which a set binds it, as far as they have reported.
-func (c *caches) complianceThrough(set *policySet, root *policy) policyv1.ComplianceState {
+func (cached *caches) complianceThrough(set *policySet, root *policy) policyv1.ComplianceState {
 	through := map[string]bool{}
 	for _, p := range root.status.Placement {
 		if p.PolicySet != set.Name {
 			continue
 		}
-		for _, decision := range kit.List[clusterv1beta1.PlacementDecision](c.decisions, kit.DecisionsByPlacement, set.Namespace+"/"+p.Placement) {
+		for _, decision := range kit.List[clusterv1beta1.PlacementDecision](cached.decisions, kit.DecisionsByPlacement, set.Namespace+"/"+p.Placement) {
 			for _, d := range decision.Status.Decisions {
 				through[d.ClusterName] = true
 			}

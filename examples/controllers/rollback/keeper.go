@@ -200,9 +200,9 @@ func plain(of metav1.Object) *unstructured.Unstructured {
 }
 
 // deepCopy copies the parts that may change: metadata and status.
-func (s *ManifestWorkReplicaSet) deepCopy() *ManifestWorkReplicaSet {
-	with := *s
-	s.ObjectMeta.DeepCopyInto(&with.ObjectMeta)
-	s.Status.ManifestWorkReplicaSetStatus.DeepCopyInto(&with.Status.ManifestWorkReplicaSetStatus)
+func (set *ManifestWorkReplicaSet) deepCopy() *ManifestWorkReplicaSet {
+	with := *set
+	set.ObjectMeta.DeepCopyInto(&with.ObjectMeta)
+	set.Status.ManifestWorkReplicaSetStatus.DeepCopyInto(&with.Status.ManifestWorkReplicaSetStatus)
 	return &with
 }

@@ -65,20 +65,20 @@ func newCaches(ctx context.Context, from cache.Cache) (stores caches, err error)
 	return stores, errors.Join(errs[:]...)
 }
 
-func (c *caches) set(key types.NamespacedName) *replicaSet {
-	return kit.Get[replicaSet](c.sets, key.Namespace, key.Name)
+func (cached *caches) set(key types.NamespacedName) *replicaSet {
+	return kit.Get[replicaSet](cached.sets, key.Namespace, key.Name)
 }
 
 // now reads a set from the cache again.
-func (c *caches) now(set *replicaSet) (metav1.Object, error) {
-	if now := c.set(client.ObjectKeyFromObject(set)); now != nil && approvals.Same(now, set) {
+func (cached *caches) now(set *replicaSet) (metav1.Object, error) {
+	if now := cached.set(client.ObjectKeyFromObject(set)); now != nil && approvals.Same(now, set) {
 		return now, nil
 	}
 	return nil, errors.New("the set changed or is gone")
 }
 
-func (c *caches) worksOf(set *replicaSet) []*work {
-	return kit.List[work](c.works, worksBySet, client.ObjectKeyFromObject(set).String())
+func (cached *caches) worksOf(set *replicaSet) []*work {
+	return kit.List[work](cached.works, worksBySet, client.ObjectKeyFromObject(set).String())
 }
 
 // watch enqueues each set that an event concerns. Events of a set itself count if its spec or its annotations change, which

@@ -58,8 +58,8 @@ func (c *chain) answered() string {
 // that it does not.
 func TestWhatAClusterMissed(t *testing.T) {
 	a1, a2, a3, b1, b2, b3 := config("a", 1, 0), config("a", 2, 0), config("a", 3, 0), config("b", 1, 0), config("b", 2, 0), config("b", 3, 0)
-	noted := a2
-	noted.note = "n"
+	noted, notedBefore := a2, a1
+	noted.note, notedBefore.note = "n", "n"
 	const waits, done = `"", later ""`, `"Compliant", later "Compliant"`
 	for _, test := range []struct {
 		why   string
@@ -69,6 +69,14 @@ func TestWhatAClusterMissed(t *testing.T) {
 	}{
 		{"it missed one, and the next is new, too", []part{a1}, func(c *chain) { c.write(a2); c.write(a3) }, waits},
 		{"it missed one, and has the one before again", []part{a1}, func(c *chain) { c.write(a2); c.write(a1) }, done},
+		{"it missed one, and has the one before again but for an annotation, about which it need not report", []part{a1}, func(c *chain) {
+			c.write(a2)
+			c.write(notedBefore)
+		}, `"", later "Compliant"`},
+		{"it missed one, and has the one before again with the annotation that it had", []part{notedBefore}, func(c *chain) {
+			c.write(a2)
+			c.write(notedBefore)
+		}, done},
 		{"it missed two", []part{a1}, func(c *chain) { c.write(a2); c.write(a3); c.write(a2) }, waits},
 		{"it missed one, and only an annotation is new then: it must still report", []part{a1}, func(c *chain) { c.write(a2); c.write(noted) }, waits},
 		{"it answered one by a slow clock before an annotation is new", []part{a1}, func(c *chain) {

@@ -141,13 +141,13 @@ type notes struct {
 type note struct {
 	content, rest, message string
 	owed                   *due // an earlier answer that was still due
-	// missed says that there was no sign that the cluster had got content. Had is the content before that, if the cluster had
-	// answered it.
+	// missed says that there was no sign that the cluster had got content. Had is what it had before that, if it had answered
+	// it; see [hadOf].
 	missed bool
 	had    string
 }
 
-// lastHad gives the content that the cluster is known to have answered last, before the write of this note. It is [noContent]
+// lastHad gives the content that the cluster is known to have answered last, with its rest, before the write of this note. It is [noContent]
 // where the cluster had got a later content, and empty where nothing is known.
 func (n note) lastHad() string {
 	switch {
@@ -158,9 +158,12 @@ func (n note) lastHad() string {
 	case n.isUnanswered():
 		return noContent
 	default:
-		return n.content
+		return hadOf(n.content, n.rest)
 	}
 }
+
+// hadOf joins a content with the rest that came with it.
+func hadOf(content, rest string) string { return strings.TrimSuffix(content+"/"+rest, "/") }
 
 // isUnanswered says whether nothing was said that may be the answer that was still due: what is new counts at once, or late.
 func (n note) isUnanswered() bool { return n.owed != nil && n.message == n.owed.before }
@@ -181,10 +184,12 @@ func (n notes) due(template *template, message message, applied time.Time) *due 
 		return &due{since: applied, known: true}
 	case template.name != wholeName && before.content == template.content && before.rest == template.rest:
 		return before.owed
-	case before.missed && before.had == template.content: // it has it again, or still
+	case before.missed && before.had == hadOf(template.content, template.rest): // it has it again, or still
 		return nil
 	default:
-		reports := template.name == wholeName || template.evaluates && before.content != template.content && !message.unrepeated
+		had, _, _ := strings.Cut(before.had, "/")
+		isNew := before.content != template.content && !(before.missed && had == template.content)
+		reports := template.name == wholeName || template.evaluates && isNew && !message.unrepeated
 		mayHaveIt := before.missed && before.had == "" // the content may be the one that the message is about
 		owes := before.content == template.content && before.isUnanswered() && before.owed.sure
 		return &due{since: applied, before: before.message, known: true, sure: reports && !mayHaveIt || owes, missed: reports && mayHaveIt}

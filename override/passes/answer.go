@@ -82,12 +82,13 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 	var from time.Time
 	var text, endText strings.Builder
 	silent := isSilent(parts, said, st, noted)
+	fails := hasFailed(parts, said, noted, applied, silent)
 	for i := range parts {
 		answered, inTheEnd := true, true
 		owed := noted.due(&parts[i], said[i], applied)
 		if owed != nil {
 			answered, inTheEnd = owed.answeredBy(said[i], silent)
-			answered = answered && !said[i].ignored // its own answer may follow at once
+			answered = answered && (fails || !said[i].ignored) // its own answer may follow at once
 			if !answered && inTheEnd {
 				from = later(from, later(owed.since, heard))
 			}
@@ -119,6 +120,23 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 		return now.result(), nil, text.String()
 	}
 	return now.result(), &late{answers: end.result(), from: from.Add(patience), reported: endText.String(), shown: !noted.known}, text.String()
+}
+
+// hasFailed says whether a template has answered that enforces and does not comply. Whatever others may still say, it is unfit.
+func hasFailed(parts []template, said []message, noted notes, applied time.Time, silent bool) bool {
+	for i := range parts {
+		if parts[i].informs || said[i].compliance != policyv1.NonCompliant {
+			continue
+		}
+		owed := noted.due(&parts[i], said[i], applied)
+		if owed == nil {
+			return true
+		}
+		if answered, _ := owed.answeredBy(said[i], silent); answered {
+			return true
+		}
+	}
+	return false
 }
 
 // isSilent says whether there is no sign that the cluster has got the write: it owes an answer, and its status is unchanged since.

@@ -104,3 +104,16 @@ func TestATemplateThatIgnoresPendingHasTimeToAnswer(t *testing.T) {
 		t.Errorf("%s, and %v have the bad version", f.status.RolloutStatus, f.exposed())
 	}
 }
+
+// O17: a template that ignores that it is Pending is not waited for where another one has failed the cluster already.
+func TestATemplateThatIgnoresPendingKeepsNoClusterFromFailing(t *testing.T) {
+	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: time.Hour}, policyv1.Enforce, 4)
+	f.root.Annotations = map[string]string{"cohort.open-cluster-management.io/fail-at-once": "true"}
+	f.bound()
+	a := config("a", 1, time.Second)
+	a.bad = true
+	f.edit(a, part{name: "b", kind: "CertificatePolicy", content: 1, own: policyv1.Inform, delay: time.Second, waitsFor: "a", ignores: true})
+	if f.run(2 * time.Minute); f.status.RolloutStatus != "Failed" {
+		t.Errorf("%s: %s", f.status.RolloutStatus, f.last.Explain("c00"))
+	}
+}

@@ -67,9 +67,9 @@ func templateOf(policyTemplate *policyv1.PolicyTemplate, position int, action po
 	of := schema.GroupKind{Group: group, Kind: kind}
 	own := act(object, of, action)
 	delete(object, "metadata")
-	made := template{name: name, content: digest(text(object)), evaluates: evaluating[of]}
+	made := template{name: name, content: digest(text(object)), evaluates: isEvaluating(of)}
 	made.informs = own == policyv1.Inform && !strings.EqualFold(string(action), string(policyv1.Inform))
-	if object["spec"] == nil && !informing[of] { // the object's controller may take the action from the policy
+	if object["spec"] == nil && !isInforming(of) { // the object's controller may take the action from the policy
 		dependencies += string(action)
 	}
 	if annotations := metadata["annotations"]; annotations != nil || dependencies != "" || len(policyTemplate.ExtraDependencies) > 0 || policyTemplate.IgnorePending {
@@ -80,16 +80,14 @@ func templateOf(policyTemplate *policyv1.PolicyTemplate, position int, action po
 
 const policyGroup = "policy.open-cluster-management.io"
 
-// evaluating are the kinds whose controllers report on each content, at least once for each metadata.generation.
-var evaluating = map[schema.GroupKind]bool{
-	{Group: policyGroup, Kind: "ConfigurationPolicy"}: true,
-	{Group: policyGroup, Kind: "OperatorPolicy"}:      true,
+// isEvaluating says whether a kind's controller reports on each content, at least once for each metadata.generation.
+func isEvaluating(of schema.GroupKind) bool {
+	return of.Group == policyGroup && (of.Kind == "ConfigurationPolicy" || of.Kind == "OperatorPolicy")
 }
 
-// informing are the kinds whose controllers take the action enforce and only inform.
-var informing = map[schema.GroupKind]bool{
-	{Group: policyGroup, Kind: "CertificatePolicy"}: true,
-	{Group: policyGroup, Kind: "IamPolicy"}:         true,
+// isInforming says whether a kind's controller takes the action enforce and only informs.
+func isInforming(of schema.GroupKind) bool {
+	return of.Group == policyGroup && (of.Kind == "CertificatePolicy" || of.Kind == "IamPolicy")
 }
 
 // act sets the action of a template's object as the template sync does: that of the policy, where it has one. A constraint has
@@ -98,7 +96,7 @@ var informing = map[schema.GroupKind]bool{
 func act(object map[string]any, of schema.GroupKind, action policyv1.RemediationAction) policyv1.RemediationAction {
 	spec, _ := object["spec"].(map[string]any)
 	known, _ := action.Known()
-	if informing[of] {
+	if isInforming(of) {
 		delete(spec, "remediationAction")
 		return policyv1.Inform
 	}

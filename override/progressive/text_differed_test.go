@@ -4,7 +4,7 @@ package progressive_test
 
 import "testing"
 
-// O35: histories in which the hub once showed something else than the document says.
+// O32, O35, O36, O41: histories in which the hub and the oracle once differed.
 func TestHistoriesThatOnceDifferedAreAsTheDocumentSays(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -14,6 +14,24 @@ func TestHistoriesThatOnceDifferedAreAsTheDocumentSays(t *testing.T) {
 		"a cluster failed, was deselected, and is selected again: it has got the version, whatever a user writes into the status",
 		textStrategy{name: "per group, one may fail", kind: "ProgressivePerGroup", maxFailures: 1, deadline: true},
 		[]string{"select a g1", "restart", "restart", "restart", "restart", "restart", "restart", "restart", "deselect a", "select b g1", "select a g2", "status Succeeded"},
+	}, {
+		"a cluster joined after the end, and is selected again after a user wrote that the rollout failed: it is not new any more",
+		textStrategy{name: "one at a time", kind: "Progressive", concurrency: 1, deadline: true},
+		[]string{"select a g1", "complies a", "deselect a", "select a g1", "status Failed", "wait", "deselect a", "select a g1"},
+	}, {
+		"a cluster in flight is selected again after the failure, and is edited by hand: the deadline in the record stays",
+		textStrategy{name: "one at a time", kind: "Progressive", concurrency: 1, deadline: true},
+		[]string{
+			"select a g1", "complies a", "inform a", "restart", "restart", "restart", "restart", "status Failed", "deselect a", "select a g1",
+			"restart", "restart", "inform a",
+		},
+	}, {
+		"a cluster is edited by hand when the rollout fails and is retried: it waits for its turn as it is",
+		textStrategy{name: "per group", kind: "ProgressivePerGroup", deadline: true},
+		[]string{
+			"select a g1", "retry", "select b g1", "complies a", "select a g2", "restart", "restart", "restart", "restart", "fails b",
+			"restart", "restart", "inform a",
+		},
 	}} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newTextPair(test.strategy, "g1", "g2", "")

@@ -50,7 +50,7 @@ type textCluster struct {
 	status  status.RolloutStatus
 	shown   status.RolloutStatus // on the policy of the cluster, which is written after the end of the rollout is stored
 	counts  string               // the group in which a cluster in flight or failed counts
-	joined  bool                 // it joined after the rollout, and is shown as NewCluster
+	joined  bool                 // it joined after the rollout, and is shown as NewCluster until it is deselected
 	back    bool                 // it was offline, and got the last successful version (O40)
 	lost    bool                 // it was deselected in flight, and is selected again after the rollout has failed
 	refused bool                 // it failed, was deselected, and is selected again (O41)
@@ -83,7 +83,8 @@ func (o *textOracle) settle(mayWait func(cluster string) bool) {
 			}
 		}
 		if o.finish(); o.end != before.end {
-			continue // stored before anything else
+			o.clusters = before.clusters
+			continue // stored before anything else: an edit by hand is not written back yet, and a retry may begin (O32, O33)
 		}
 		o.start(mayWait)
 		o.place()
@@ -124,7 +125,7 @@ func (c textCluster) failed() bool {
 
 // judged is the status of a cluster: the table of the document, and O37 to O41.
 func (o *textOracle) judged(c textCluster) textCluster {
-	if c.turn && c.selected && c.inform && !c.refused && (!c.back || c.content == o.last) {
+	if c.turn && c.selected && c.inform && !c.refused && !c.lost && (!c.back || c.content == o.last) {
 		c, c.since = c.restored(), o.now
 	}
 	switch {
@@ -358,7 +359,7 @@ func (o *textOracle) place() {
 			c.joined, c.refused, c.lost = true, false, false
 		case c.turn && (c.content == "" || c.lost) && !c.refused: // selected again
 			if c.failed() {
-				c.refused, c.lost = true, false
+				c.refused, c.lost, c.joined = true, false, false
 			} else if o.end == "Failed" {
 				c.lost, c.joined = true, false
 			} else if o.hidden == "" {

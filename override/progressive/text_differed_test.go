@@ -4,7 +4,7 @@ package progressive_test
 
 import "testing"
 
-// O32, O35, O36, O41: histories in which the hub and the oracle once differed.
+// O32, O35, O36, O41, O43: histories in which the hub and the oracle once differed, and what is next to them.
 func TestHistoriesThatOnceDifferedAreAsTheDocumentSays(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -32,6 +32,18 @@ func TestHistoriesThatOnceDifferedAreAsTheDocumentSays(t *testing.T) {
 			"select a g1", "retry", "select b g1", "complies a", "select a g2", "restart", "restart", "restart", "restart", "fails b",
 			"restart", "restart", "inform a",
 		},
+	}, {
+		"a cluster moves while another is missing, and back again: it has not moved, and is no second failure of the group between",
+		textStrategy{name: "per group, one may fail", kind: "ProgressivePerGroup", maxFailures: 1, deadline: true},
+		[]string{"select a -", "select b g1", "complies a", "hide b", "select a g1", "fails a", "select a g2", "wait", "select a -", "show"},
+	}, {
+		"a cluster in flight moves while another is missing, and the controller restarts: it fails where it is then",
+		textStrategy{name: "per group, one may fail", kind: "ProgressivePerGroup", maxFailures: 1, deadline: true},
+		[]string{"select a g1", "select b g1", "hide b", "select a g2", "restart", "wait", "show"},
+	}, {
+		"a cluster in flight moves while another is missing: it fails where it was",
+		textStrategy{name: "per group, one may fail", kind: "ProgressivePerGroup", maxFailures: 1, deadline: true},
+		[]string{"select a g1", "select b g1", "hide b", "select a g2", "wait", "show"},
 	}} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newTextPair(test.strategy, "g1", "g2", "")

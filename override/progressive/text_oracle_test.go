@@ -49,7 +49,8 @@ type textCluster struct {
 	since   time.Time
 	status  status.RolloutStatus
 	shown   status.RolloutStatus // on the policy of the cluster, which is written after the end of the rollout is stored
-	counts  string               // the group in which a cluster in flight or failed counts
+	counts  string               // the group in which a cluster in flight or failed counts; while groups are incomplete, the one before
+	noted   bool                 // while groups are incomplete: the record has that group
 	joined  bool                 // it joined after the rollout, and is shown as NewCluster until it is deselected
 	back    bool                 // it was offline, and got the last successful version (O40)
 	lost    bool                 // it was deselected in flight, and is selected again after the rollout has failed
@@ -132,21 +133,30 @@ func (o *textOracle) judged(c textCluster) textCluster {
 	case !c.turn || c.back || c.refused:
 		return c
 	case c.shown == status.Succeeded && o.end == "Succeeded": // O39
-		c.status, c.counts = status.Succeeded, c.group
-		return c
+		c.status = status.Succeeded
+		return o.counted(c)
 	}
 	answered := !c.lost && c.content != "" && !c.inform && c.answer == c.content
 	late := o.deadline && !o.now.Before(c.since.Add(textDeadline))
 	switch {
 	case !c.selected && c.failed():
 	case answered && c.comply:
-		c.status, c.counts = status.Succeeded, c.group
+		c.status = status.Succeeded
+		c = o.counted(c)
 	case !late:
 		c.status = status.Progressing
 	case answered:
 		c.status = status.Failed
 	default:
 		c.status = status.TimeOut
+	}
+	return c
+}
+
+// counted is a cluster which has succeeded: it counts where it is selected. Incomplete groups don't tell where that is (O43).
+func (o *textOracle) counted(c textCluster) textCluster {
+	if o.hidden == "" {
+		c.counts = c.group
 	}
 	return c
 }

@@ -111,7 +111,9 @@ func (p textPair) happens(step []string) bool {
 			return false
 		}
 		hub.selected[name] = step[2]
-		p.moved(name, c, step[2])
+		c.selected, c.group = true, step[2]
+		oracle.clusters[name] = c
+		oracle.moved(name)
 	case "deselect":
 		if !c.selected || hub.hidden != "" {
 			return false
@@ -138,11 +140,13 @@ func (p textPair) happens(step []string) bool {
 			return false
 		}
 		hub.hidden, oracle.hidden = name, name
+		oracle.incomplete()
 	case "show":
 		if hub.hidden == "" {
 			return false
 		}
 		hub.hidden, oracle.hidden = "", ""
+		oracle.complete()
 	case "inform": // an edit of the replicated policy by hand
 		if hub.replicas[name] == nil || c.inform {
 			return false
@@ -155,27 +159,17 @@ func (p textPair) happens(step []string) bool {
 	case "wait":
 	case "restart":
 		hub.previous = nil
+		oracle.forget()
 	case "crash":
 		if _, err := hub.reconcile(len(name)); err != nil {
 			panic(err)
 		}
 		hub.previous = nil
+		oracle.forget()
 	default:
 		return p.rolloutEdited(step, name)
 	}
 	return true
-}
-
-// moved is a cluster that joins, or is in another group from now on. One that is in flight or failed counts in its group before, unless
-// the new one comes first (R52).
-func (p textPair) moved(name string, c textCluster, group string) {
-	if order := slices.Concat(p.oracle.stages()...); slices.Index(order, group) >= 0 {
-		if at := slices.Index(order, c.counts); p.oracle.end == "Succeeded" || at < 0 || slices.Index(order, group) < at {
-			c.counts = group
-		}
-	}
-	c.selected, c.group = true, group
-	p.oracle.clusters[name] = c
 }
 
 // rolloutEdited is what users do to the Rollout.

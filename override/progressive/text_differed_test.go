@@ -41,6 +41,10 @@ func TestHistoriesThatOnceDifferedAreAsTheDocumentSays(t *testing.T) {
 		textStrategy{name: "per group, one may fail", kind: "ProgressivePerGroup", maxFailures: 1, deadline: true},
 		[]string{"select a g1", "select b g1", "hide b", "select a g2", "restart", "wait", "show"},
 	}, {
+		"a failed cluster is selected again, and moves while another is missing: the record has its group, also after a restart",
+		textStrategy{name: "per group, one may fail", kind: "ProgressivePerGroup", maxFailures: 1, deadline: true},
+		[]string{"select a g1", "select b -", "wait", "deselect a", "select a g1", "hide b", "select a -", "restart", "wait", "show"},
+	}, {
 		"a cluster in flight moves while another is missing: it fails where it was",
 		textStrategy{name: "per group, one may fail", kind: "ProgressivePerGroup", maxFailures: 1, deadline: true},
 		[]string{"select a g1", "select b g1", "hide b", "select a g2", "wait", "show"},

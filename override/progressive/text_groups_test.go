@@ -22,10 +22,11 @@ func (o *textOracle) moved(name string) {
 	o.clusters[name] = c
 }
 
-// incomplete is that a cluster is missing in the groups. The record keeps the groups of clusters that counted elsewhere until then (R48).
+// incomplete is that a cluster is missing in the groups. The record keeps the groups of clusters that counted elsewhere until then,
+// and of those that are selected again and have not started again (R48, R49).
 func (o *textOracle) incomplete() {
 	for name, c := range o.clusters {
-		c.noted = (c.inFlight() || c.failed()) && (!c.selected || c.counts != c.group)
+		c.noted = (c.inFlight() || c.failed()) && (!c.selected || c.counts != c.group || c.refused || c.lost)
 		o.clusters[name] = c
 	}
 }

@@ -113,6 +113,9 @@ func (a Approvals) Options(placement, version string) rollout.Options {
 // Note writes the approvals into the annotations of an owner, and says whether that changed anything. It writes only what
 // [Of] reads back as the same. Otherwise it changes nothing, and the error joins one *field.Error per fault, as in Of.
 //
+// If the owner has an approval under its earlier key, such as hold, the new value has that key, too. A process of the earlier
+// version reads no other key. If the owner has both keys, both get the value.
+//
 // A changed map of annotations is replaced, since a cache may share the old one.
 func (a Approvals) Note(owner metav1.Object) (changed bool, err error) {
 	texts, path := a.texts(), field.NewPath("metadata", "annotations")
@@ -130,16 +133,16 @@ func (a Approvals) Note(owner metav1.Object) (changed bool, err error) {
 		return false, fielderrs.Join(errs)
 	}
 	next := maps.Clone(owner.GetAnnotations())
-	for key := range texts {
-		delete(next, key)
-		if before, had := earlier(key); had {
-			delete(next, before)
-		}
-	}
 	if next == nil {
 		next = make(map[string]string, len(noted))
 	}
-	maps.Copy(next, noted)
+	for key, text := range texts {
+		for _, stored := range storedKeys(owner.GetAnnotations(), key) {
+			if next[stored] = text; text == "" {
+				delete(next, stored)
+			}
+		}
+	}
 	if maps.Equal(next, owner.GetAnnotations()) {
 		return false, nil
 	}

@@ -15,8 +15,8 @@
 //	block                                the same, and others wait for these clusters   Freezes
 //	allowlist                            cluster1, cluster2 of VERSION      Allowlist, for this version
 //
-// The earlier keys give-up, hold and reviewed are read as ignore, freeze and allowlist. Two keys that contradict each other
-// are an error.
+// The earlier keys give-up, hold and reviewed are read as ignore, freeze and allowlist. [Approvals.Note] keeps an earlier key
+// that the owner has. Two keys that contradict each other are an error.
 //
 // A group is given by its name or its index. A name that is a number is read as an index. If an owner has several
 // placements, the placement and a slash come before the group. After a time behind =, the gate opens by itself.

@@ -28,7 +28,7 @@ const (
 )
 
 // earlier gives the key that an annotation had before, if any. Live owners have such keys. They are read, and [Approvals.Note]
-// replaces them.
+// keeps them.
 func earlier(key string) (before string, had bool) {
 	switch key {
 	case annotationIgnore:
@@ -39,6 +39,22 @@ func earlier(key string) (before string, had bool) {
 		return "cohort.open-cluster-management.io/reviewed", true
 	}
 	return "", false
+}
+
+// storedKeys gives the keys under which an owner has, or gets, the value of an annotation. An earlier key remains in use where
+// the owner has it: a controller that is rolled back reads no other.
+func storedKeys(owner map[string]string, key string) []string {
+	before, had := earlier(key)
+	if !had {
+		return []string{key}
+	}
+	if _, there := owner[before]; !there {
+		return []string{key}
+	}
+	if _, there := owner[key]; !there {
+		return []string{before}
+	}
+	return []string{key, before}
 }
 
 // annotations are the keys of all approvals.

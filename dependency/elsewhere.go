@@ -76,7 +76,7 @@ func (e *Evaluator) means(policy string, dependency, object Object) bool {
 	if e.cluster.find(corrected) == object {
 		return true
 	}
-	if dependency.isPolicyType() || object.group() != policyGroup || object.Kind != policyKind {
+	if dependency.isPolicy() || object.group() != policyGroup || object.Kind != policyKind {
 		return false
 	}
 	// It was on no Policy, so it was not renamed on the hub. Without a namespace it got the cluster's where its kind is namespaced.

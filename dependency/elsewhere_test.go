@@ -34,7 +34,8 @@ func TestAMistakenDependencyIsToldOnTheCluster(t *testing.T) {
 		{"with dots alone, as on the cluster", "policies.io/v1", "Policy", "", "default.1.2", "Policy default.1.2 is not found in policies.io/v1, but there is one in " + policies + "v1"},
 		{"the core group", "v1", "Policy", "", "y", "Policy y is not found in v1, but there is Policy default.y in"},
 		{"a namespaced kind of another group", "kyverno.io/v1", "Policy", "", "y", "Policy y is not found in kyverno.io/v1, but there is Policy default.y in"},
-		{"a wrong version of the right group", policies + "v2", "Policy", "", "y", "Policy default.y is not found in " + policies + "v2, but there is one in " + policies + "v1"},
+		{"a wrong version of the right group", policies + "v2", "Policy", "", "y", "Policy y is not found in " + policies + "v2, but there is Policy default.y in " + policies + "v1"},
+		{"and with its name on the cluster", policies + "v2", "Policy", "", "default.y", "Policy default.y is not found in " + policies + "v2, but there is one in " + policies + "v1"},
 		{"a Policy in wrong letters", policies + "v1", "policy", "", "y", "policy y is not found in " + policies + "v1, but there is Policy default.y in " + policies + "v1"},
 		{"letters and group", "policies.io/v1", "POLICY", "security", "y", "POLICY y is not found in policies.io/v1, but there is Policy security.y in"},
 		{"a policy that is not there", "policies.io/v1", "Policy", "", "z", ""},
@@ -49,7 +50,7 @@ func TestAMistakenDependencyIsToldOnTheCluster(t *testing.T) {
 		{"in wrong letters", "constraints.gatekeeper.sh/v1beta1", "k8sthing", "", "k", "there is K8sThing k in constraints.gatekeeper.sh/v1beta1"},
 		{"a set in a wrong group", "policies.io/v1", "PolicySet", "", "s", "PolicySet s is not found in policies.io/v1, but sets of policies are PolicySets in " + policies + "v1beta1, must be Compliant"},
 		{"in wrong letters", policies + "v1beta1", "policyset", "", "s", "policyset s is not found in " + policies + "v1beta1, but sets of policies are PolicySets in " + policies + "v1beta1"},
-		{"in a wrong version it is replaced", policies + "v1", "PolicySet", "", "s", "Policy default.member is not found, must be Compliant"},
+		{"in a wrong version", policies + "v1", "PolicySet", "", "s", "PolicySet s is not found in " + policies + "v1, but sets of policies are PolicySets in " + policies + "v1beta1, must be Compliant"},
 		{"one that the hub does not have", policies + "v1beta1", "PolicySet", "", "none", "PolicySet none is not found on the hub, or has no policies, must be Compliant"},
 	} {
 		given := []*policyv1.Policy{replicaOf(t, "default", "x", test.apiVersion, test.kind, test.namespace, test.name)}
@@ -257,8 +258,8 @@ func meantElsewhere(policies map[string]*policyv1.Policy, dependent string, o de
 	namespace, _, _ := strings.Cut(dependent, ".")
 	for _, other := range all {
 		names := []string{o.Name}
-		renamed := !(strings.HasPrefix(o.APIVersion, "policy.open-cluster-management.io/") && strings.HasSuffix(o.Kind, "Policy"))
-		if renamed && other.Kind == "Policy" {
+		renamed := o.APIVersion == policyVersion && o.Kind == "Policy"
+		if !renamed && other.Kind == "Policy" {
 			if o.Namespace != "" {
 				names = append(names, o.Namespace+"."+o.Name)
 			}

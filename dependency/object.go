@@ -74,6 +74,14 @@ func (o Object) isPolicyType() bool {
 	return o.group() == policyGroup && strings.HasSuffix(o.Kind, policyKind)
 }
 
+// isPolicy says whether the object is a Policy in the version that OCM's propagator renames in dependencies.
+func (o Object) isPolicy() bool { return o.APIVersion == policyVersion && o.Kind == policyKind }
+
+// isPolicySet says whether the object is a PolicySet in the version that OCM's propagator replaces in dependencies.
+func (o Object) isPolicySet() bool {
+	return o.APIVersion == policySetVersion && o.Kind == policySetKind
+}
+
 func named(dependency policyv1.PolicyDependency) Object {
 	return Object{APIVersion: dependency.APIVersion, Kind: dependency.Kind, Namespace: dependency.Namespace, Name: dependency.Name}
 }

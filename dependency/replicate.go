@@ -51,12 +51,13 @@ const (
 //
 // A dependency on a PolicySet uses the policy's namespace in the same way. It is replaced by a dependency on each of
 // the set's policies, with the same compliance and in the set's order. All of them must have that compliance, also where
-// it is NonCompliant or Pending. A set that is not among sets stays as it is, so that the cluster reports its absence. A
-// set without policies stays, too: its compliance is unknown, and not met. Don't replicate while a set could not be
+// it is NonCompliant or Pending. A set that is not among sets stays, with its namespace, so that the cluster reports its
+// absence. A set without policies stays, too: its compliance is unknown, and not met. Don't replicate while a set could not be
 // read: a failed read does not mean that it does not exist. The caller leaves out policies of a set that must not count: the
 // disabled and the missing ones, and, if its policies must wait for none of them, those that are not bound on this cluster.
 //
-// Dependencies on other kinds stay as they are.
+// Dependencies on other kinds stay as they are, and so do those on a Policy in another version than v1, or a PolicySet in
+// another than v1beta1: OCM's propagator leaves them, too. The API has no other versions, so the cluster reports a mistake.
 func Replicate(content *unstructured.Unstructured, clusterNamespace string, sets map[types.NamespacedName]*policyv1.PolicySet) (*unstructured.Unstructured, error) {
 	policy, err := PolicyOf(content)
 	if err != nil {
@@ -142,9 +143,10 @@ func (r replication) replace(in map[string]any, name string, read []policyv1.Pol
 				continue
 			}
 			element := runtime.DeepCopyJSON(elements[i].(map[string]any))
-			element["apiVersion"], element["kind"], element["name"] = one.APIVersion, one.Kind, one.Name
-			if element["namespace"] = one.Namespace; one.Namespace == "" {
-				delete(element, "namespace")
+			for field, value := range map[string]string{"apiVersion": one.APIVersion, "kind": one.Kind, "name": one.Name, "namespace": one.Namespace} {
+				if element[field] = value; value == "" {
+					delete(element, field)
+				}
 			}
 			replicated = append(replicated, element)
 		}
@@ -177,18 +179,14 @@ func replicable(policy *policyv1.Policy) *policyv1.PolicySpec {
 
 // one translates a dependency: to one for each policy of a set.
 func (r replication) one(dependency policyv1.PolicyDependency) []policyv1.PolicyDependency {
-	if named(dependency).group() != policyGroup {
-		return []policyv1.PolicyDependency{dependency}
-	}
-	switch dependency.Kind {
-	case policyKind:
+	switch object := named(dependency); {
+	case object.isPolicy():
 		return []policyv1.PolicyDependency{r.policy(dependency)}
-	case policySetKind:
-		namespace := r.namespace
-		if dependency.Namespace != "" {
-			namespace = dependency.Namespace
+	case object.isPolicySet():
+		if dependency.Namespace == "" {
+			dependency.Namespace = r.namespace
 		}
-		set := r.sets[types.NamespacedName{Namespace: namespace, Name: dependency.Name}]
+		set := r.sets[types.NamespacedName{Namespace: dependency.Namespace, Name: dependency.Name}]
 		if set == nil || len(set.Spec.Policies) == 0 {
 			return []policyv1.PolicyDependency{dependency}
 		}
@@ -196,7 +194,7 @@ func (r replication) one(dependency policyv1.PolicyDependency) []policyv1.Policy
 		for i, name := range set.Spec.Policies {
 			members[i] = dependency
 			members[i].APIVersion, members[i].Kind = policyVersion, policyKind
-			members[i].Namespace, members[i].Name = namespace, name
+			members[i].Name = name
 			members[i] = r.policy(members[i])
 		}
 		return members

@@ -20,8 +20,9 @@ import (
 func drawObject(t *rapid.T) *unstructured.Unstructured {
 	dependencies := func(name string) any {
 		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) any {
-			d := map[string]any{"apiVersion": policyVersion, "new": "field"}
+			d := map[string]any{"new": "field"}
 			for field, values := range map[string][]string{
+				"apiVersion": {policyVersion, policyVersion + "beta1"},
 				"compliance": {"", "Compliant", "NonCompliant"}, "namespace": {"", "n", "m"},
 				"kind": {"", "Policy", "PolicySet", "ConfigurationPolicy"}, "name": {"", "a", "b", "n.a", "set", "empty"},
 			} {
@@ -99,15 +100,19 @@ func renamed(dependencies []any) []any {
 		add := func(newName string) {
 			renamed := maps.Clone(old)
 			delete(renamed, "namespace")
-			renamed["kind"], renamed["name"] = "Policy", newName
+			renamed["apiVersion"], renamed["kind"], renamed["name"] = policyVersion, "Policy", newName
 			all = append(all, renamed)
 		}
 		switch {
-		case old["kind"] == "Policy" && name != "" && !(namespace == "" && name == "n.a"):
+		case old["kind"] == "Policy" && old["apiVersion"] == policyVersion && name != "" && !(namespace == "" && name == "n.a"):
 			add(of + "." + name)
-		case old["kind"] == "PolicySet" && of == "n" && name == "set":
+		case old["kind"] == "PolicySet" && old["apiVersion"] == policyVersion+"beta1" && of == "n" && name == "set":
 			add("n.a")
 			add("n.1.2")
+		case old["kind"] == "PolicySet" && old["apiVersion"] == policyVersion+"beta1":
+			stays := maps.Clone(old)
+			stays["namespace"] = of
+			all = append(all, stays)
 		default:
 			all = append(all, d)
 		}
@@ -138,6 +143,30 @@ func text(t *rapid.T, value any) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// P2: canonicalizeDependencies of OCM's propagator leaves these dependencies so. With other ones each replica would be written
+// again on the day of the switch.
+func TestDependenciesThatAreNotTranslatedAreAsOCMLeavesThem(t *testing.T) {
+	const policies = "policy.open-cluster-management.io/"
+	for _, test := range []struct {
+		why, apiVersion, kind, namespace, name string
+		wantNamespace, wantName                string
+	}{
+		{"a set that does not exist", policies + "v1beta1", "PolicySet", "", "gone", "default", "gone"},
+		{"with a namespace", policies + "v1beta1", "PolicySet", "apps", "gone", "apps", "gone"},
+		{"a set that exists, in another version", policies + "v1", "PolicySet", "", "s", "", "s"},
+		{"a policy in another version", policies + "v1beta1", "Policy", "", "y", "", "y"},
+		{"with a namespace", policies + "v2", "Policy", "apps", "y", "apps", "y"},
+		{"another kind of the group", policies + "v1", "ConfigurationPolicy", "", "c", "", "c"},
+	} {
+		got := replicaOf(t, "default", "x", test.apiVersion, test.kind, test.namespace, test.name).Spec.Dependencies
+		want := []policyv1.PolicyDependency{{Namespace: test.wantNamespace, Name: test.wantName, Compliance: policyv1.Compliant}}
+		want[0].APIVersion, want[0].Kind = test.apiVersion, test.kind
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", test.why, diff)
+		}
+	}
 }
 
 // P2: what the library has no field for is replicated, and what the API server has set is not.

@@ -43,7 +43,8 @@ func (u Unmet) sentence(name string) string {
 		because = ": " + detail
 	}
 	reason := u.Reason
-	if u.isSet() && reason == ReasonNoAPI {
+	// Clusters have no sets: a dependency on one is replaced on the hub by its policies, unless there is no such set, or it is empty.
+	if u.Object.isPolicySet() && reason == ReasonNoAPI {
 		reason = ReasonNotFound
 	}
 	switch reason {
@@ -79,14 +80,10 @@ func (u Unmet) sentence(name string) string {
 	}
 }
 
-// isSet says whether the object is a PolicySet. On clusters there are none: a dependency on one is replaced on the hub by its
-// policies, unless the hub has no such set, or it is empty.
-func (u Unmet) isSet() bool { return u.Object.group() == policyGroup && u.Object.Kind == policySetKind }
-
 // elsewhere names what the dependency may mean after these words, if there is anything.
 func (u Unmet) elsewhere(words string) string {
 	switch other := u.Elsewhere; {
-	case u.isSet():
+	case u.Object.isPolicySet():
 		return " on the hub, or has no policies"
 	case strings.EqualFold(u.Object.Kind, policySetKind):
 		return words + ", but sets of policies are " + policySetKind + "s in " + policySetVersion

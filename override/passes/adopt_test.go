@@ -9,7 +9,10 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/cohort-ocm/cohort/dependency"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -78,6 +81,35 @@ func TestTheDayOfTheSwitch(t *testing.T) {
 				t.Error("the policy was changed")
 			}
 		})
+	}
+}
+
+// O24, dependency P2: OCM's propagator gives a missing set the policy's namespace, as Replicate does.
+func TestAReplicaThatDependsOnAMissingSetIsAdopted(t *testing.T) {
+	set := func(namespace string) policyv1.PolicyDependency {
+		return policyv1.PolicyDependency{TypeMeta: metav1.TypeMeta{APIVersion: "policy.open-cluster-management.io/v1beta1", Kind: "PolicySet"},
+			Namespace: namespace, Name: "gone", Compliance: policyv1.Compliant}
+	}
+	root := policyv1.Policy{TypeMeta: metav1.TypeMeta{APIVersion: "policy.open-cluster-management.io/v1", Kind: "Policy"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "policies", Name: "policy"}}
+	root.Spec.Dependencies = []policyv1.PolicyDependency{set("")}
+	root.Spec.PolicyTemplates = templatesOf([]part{config("a", 1, 0)})
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replica, err := dependency.Replicate(&unstructured.Unstructured{Object: content}, "c", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wanted policyv1.Policy
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(replica.Object, &wanted); err != nil {
+		t.Fatal(err)
+	}
+	before := ofOCM("c", "enforce", []part{config("a", 1, 0)}, noon, 1)
+	before.Spec.Dependencies = []policyv1.PolicyDependency{set("policies")}
+	if r := passes.ReplicaOf(passes.Adopt(&before.Policy, &wanted, "v1"), &policyv1.PolicyStatus{}); r.Version != "v1" {
+		t.Errorf("it has version %q, want v1", r.Version)
 	}
 }
 

@@ -14,12 +14,32 @@ func (o *textOracle) moved(name string) {
 		return
 	}
 	c := o.clusters[name]
-	order := slices.Concat(o.stages()...)
+	order := o.order()
 	now, before := slices.Index(order, c.group), slices.Index(order, c.counts)
-	if c.counts == unknownGroup || now >= 0 && (o.end == "Succeeded" || before < 0 || now < before) {
+	if c.counts == unknownGroup || o.end == "Succeeded" || before < 0 || now < before {
 		c.counts = c.group
 	}
 	o.clusters[name] = c
+}
+
+// order has all groups in the order of their turns. Those that are not approved come last (O45).
+func (o *textOracle) order() []string {
+	order := slices.Concat(o.stages()...)
+	for _, group := range o.groups {
+		if !slices.Contains(order, group) {
+			order = append(order, group)
+		}
+	}
+	return order
+}
+
+// reordered is another order of the groups: a cluster may be selected in a group that now comes before the one in which it counts.
+func (o *textOracle) reordered() {
+	for _, name := range o.names() {
+		if c := o.clusters[name]; c.selected && c.counts != c.group {
+			o.moved(name)
+		}
+	}
 }
 
 // incomplete is that a cluster is missing in the groups. The record keeps the groups of clusters that counted elsewhere until then,
@@ -36,10 +56,8 @@ func (o *textOracle) complete() {
 	for name, c := range o.clusters {
 		c.noted = false
 		o.clusters[name] = c
-		if c.selected && c.counts != c.group {
-			o.moved(name)
-		}
 	}
+	o.reordered()
 }
 
 // forget is a restart of the controller: it knows no groups but those of the record, and those that are complete (R47).

@@ -181,6 +181,7 @@ func (p textPair) rolloutEdited(step []string, name string) bool {
 	if step[0] == "delete" {
 		hub.rollout = nil
 		clear(oracle.approved)
+		oracle.reordered()
 		oracle.uid, oracle.last, oracle.retry, oracle.end = 0, "", 0, ""
 		return true
 	}
@@ -195,6 +196,7 @@ func (p textPair) rolloutEdited(step []string, name string) bool {
 			return false
 		}
 		oracle.approved[name] = approved
+		oracle.reordered()
 		object.Spec.DecisionGroups = nil
 		for _, group := range hub.groups {
 			if group == "" {

@@ -65,7 +65,8 @@ func (a Action) String() string {
 // in any namespace.
 //
 // An existing object that belongs to another policy, or to none, is not touched: the verb is VerbLeave, and the message names
-// the policy. If the object does not exist and several policies create it, the first by name does.
+// the policy. If the object does not exist and templates of several policies are ready to create it, the first policy by name
+// does.
 //
 // Nothing is deleted because something is unknown. A template's object stays while each of its unmet dependencies could
 // not be read, was not read, or waits or may wait for the template itself. It also stays while the template is invalid, and

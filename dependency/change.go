@@ -125,7 +125,7 @@ func (c *change) finish() Watches {
 	for _, target := range c.unlinked {
 		c.forget(target)
 	}
-	changed := slices.Concat(c.findCycles(), c.findVague(), c.added)
+	changed := andLater(slices.Concat(c.findCycles(), c.findVague(), c.added))
 	seen := make(map[Object]bool, len(c.given))
 	for _, object := range c.given {
 		if seen[object] {

@@ -113,6 +113,9 @@ type TemplateEvaluation struct {
 	// AlsoIn are the other policies on the cluster that have a template for the same object, in order. Disabled policies and
 	// invalid templates are left out. Only one of the policies can own the object.
 	AlsoIn []string
+	// Behind is the first of them by name that comes before this policy and has its template ready: while the object does not
+	// exist, that policy creates it. It is empty if there is none, and for a template that is not ready.
+	Behind string
 	// Err says why the template is invalid: it has a *field.Error for each fault, with its path in the policy.
 	// It is nil in other states.
 	Err error
@@ -217,7 +220,9 @@ func (t *template) evaluate(in *Evaluator) TemplateEvaluation {
 	if len(evaluation.Unmet) > 0 {
 		evaluation.State = StatePending
 		evaluation.Cycle = t.cycle()
+		return evaluation
 	}
+	evaluation.Behind = t.behind()
 	return evaluation
 }
 

@@ -125,7 +125,7 @@ func (e *Evaluator) change(policies, templates int) *change {
 }
 
 // Observe tells the evaluator the present state of an object. It gives the templates to evaluate again, sorted: those that
-// name the object, or none if nothing changed. An object that no template names is not remembered. It takes time in
+// name the object, and those with the same object as one of these, or none if nothing changed. An object that no template names is not remembered. It takes time in
 // proportion to the templates that name the object.
 func (e *Evaluator) Observe(object Object, observation Observation) []TemplateRef {
 	e.mu.Lock()

@@ -104,20 +104,55 @@ func (t *template) competesWith(other *template) bool {
 	return t.policy != other.policy && t.err == nil && !t.policy.disabled
 }
 
-// loses says whether another policy comes first that creates the same object, so that this template never has it.
+// behind gives the first policy by name that comes before this template's, and has a ready template for the same object. It is
+// empty if there is none.
+func (t *template) behind() string {
+	if t.creates == nil {
+		return ""
+	}
+	for _, creator := range t.creates.creators { // sorted by policy
+		if creator.policy.name >= t.policy.name {
+			return ""
+		}
+		if creator.competesWith(t) && creator.isReady() {
+			return creator.policy.name
+		}
+	}
+	return ""
+}
+
+// loses says whether a policy before this one by name creates the same object without waiting. If the first by name waits, it does
+// not follow from the policies which one has the object.
 func (t *template) loses() bool {
 	if t.creates == nil {
 		return false
 	}
-	for _, creator := range t.creates.creators { // sorted by policy
-		if creator.policy.name >= t.policy.name {
-			return false
+	return slices.ContainsFunc(t.creates.creators, func(other *template) bool {
+		return other.competesWith(t) && len(other.named) == 0 && other.policy.name < t.policy.name
+	})
+}
+
+// isReady says whether all that the template names is as it must be.
+func (t *template) isReady() bool {
+	unmet := func(requirement requirement) bool { return t.reason(requirement) != "" }
+	return !t.policy.disabled && t.err == nil && !slices.ContainsFunc(t.named, unmet)
+}
+
+// andLater gives the templates, sorted, and those that come after them while they are ready (P10).
+func andLater(templates []*template) []*template {
+	all := slices.Clone(templates)
+	for _, template := range templates {
+		if template.creates == nil || template.policy.disabled || template.err != nil {
+			continue
 		}
-		if creator.competesWith(t) {
-			return true
+		for _, creator := range template.creates.creators {
+			if creator.policy.name > template.policy.name && creator.competesWith(template) {
+				all = append(all, creator)
+			}
 		}
 	}
-	return false
+	slices.SortFunc(all, (*template).compare)
+	return slices.CompactFunc(all, func(a, b *template) bool { return a.compare(b) == 0 })
 }
 
 func (t *template) ref() TemplateRef { return TemplateRef{t.policy.name, t.index} }
@@ -137,8 +172,9 @@ func without(sorted []*template, t *template) []*template {
 }
 
 func (o *object) refs() []TemplateRef {
-	refs := make([]TemplateRef, len(o.dependents))
-	for i, template := range o.dependents {
+	concerned := andLater(o.dependents)
+	refs := make([]TemplateRef, len(concerned))
+	for i, template := range concerned {
 		refs[i] = template.ref()
 	}
 	return refs

@@ -151,6 +151,9 @@ func TestNothingIsDeletedBeforeAnythingIsRead(t *testing.T) {
 func TestFollowingTheOrderEveryTemplateBecomesReady(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := drawPolicies(t, policyv1.Compliant)
+		if newOracle(policies, nil).open() {
+			t.Skip("which policy has an object does not follow from the policies")
+		}
 		e := dependency.NewEvaluator(cluster, nil)
 		if _, err := e.Set(policies...); err != nil {
 			t.Fatal(err)
@@ -173,6 +176,9 @@ func TestFollowingTheOrderEveryTemplateBecomesReady(t *testing.T) {
 func TestTemplatesOnACycleAndWhatHangsOnThemStayPending(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := drawPolicies(t, policyv1.Compliant)
+		if newOracle(policies, nil).open() {
+			t.Skip("which policy has an object does not follow from the policies")
+		}
 		e := dependency.NewEvaluator(cluster, nil)
 		if _, err := e.Set(policies...); err != nil {
 			t.Fatal(err)
@@ -250,28 +256,40 @@ func disabled(policies []*policyv1.Policy, name string) bool {
 type simulated struct {
 	policies  []*policyv1.Policy
 	processed map[dependency.TemplateRef]bool
+	owners    map[dependency.Object]string // The policy that created the object.
 }
 
 func newCluster(policies []*policyv1.Policy) *simulated {
-	return &simulated{policies: policies, processed: map[dependency.TemplateRef]bool{}}
+	return &simulated{policies, map[dependency.TemplateRef]bool{}, map[dependency.Object]string{}}
 }
 
 func (s *simulated) process(refs []dependency.TemplateRef) {
-	for _, ref := range refs {
+	for _, ref := range slices.SortedFunc(slices.Values(refs), compareRefs) {
 		s.processed[ref] = true
+		if o := s.object(ref); s.owners[o] == "" {
+			s.owners[o] = ref.Policy
+		}
 	}
+}
+
+func (s *simulated) object(ref dependency.TemplateRef) dependency.Object {
+	of := func(p *policyv1.Policy) bool { return p.Name == ref.Policy }
+	return created(s.policies[slices.IndexFunc(s.policies, of)].Spec.PolicyTemplates[ref.Index])
 }
 
 // run creates what is ready and deletes what is to be deleted, until the cluster is at rest. Something is deleted where an
 // object of two policies becomes the first one's, or a policy without it was compliant as it ignored what is pending.
 func (s *simulated) run() {
 	for {
-		before, results := maps.Clone(s.processed), s.evaluate()
-		maps.Copy(s.processed, ready(results))
+		before, owners, results := maps.Clone(s.processed), maps.Clone(s.owners), s.evaluate()
+		s.process(slices.Collect(maps.Keys(ready(results))))
 		for ref := range deletions(results) {
 			delete(s.processed, ref)
+			if o := s.object(ref); s.owners[o] == ref.Policy {
+				delete(s.owners, o)
+			}
 		}
-		if maps.Equal(before, s.processed) {
+		if maps.Equal(before, s.processed) && maps.Equal(owners, s.owners) {
 			return
 		}
 	}
@@ -298,8 +316,7 @@ func (s *simulated) settle() ([]dependency.Evaluation, known) {
 	}
 	for _, r := range evaluate(s.policies, nil) {
 		for i, template := range r.Templates {
-			first := len(template.AlsoIn) == 0 || r.Policy < template.AlsoIn[0] // only this one creates it
-			if first && s.processed[dependency.TemplateRef{Policy: r.Policy, Index: i}] {
+			if s.owners[template.Object] == r.Policy && s.processed[dependency.TemplateRef{Policy: r.Policy, Index: i}] {
 				observations[template.Object] = dependency.Observation{Compliance: policyv1.Compliant, Policy: r.Policy}
 			}
 		}

@@ -142,7 +142,7 @@ func (m *machine) texts() map[dependency.TemplateRef]string {
 	texts := map[dependency.TemplateRef]string{}
 	for _, r := range m.evaluator.All() {
 		for i, template := range r.Templates {
-			texts[dependency.TemplateRef{Policy: r.Policy, Index: i}] = template.String()
+			texts[dependency.TemplateRef{Policy: r.Policy, Index: i}] = template.String() + "; behind " + template.Behind
 		}
 	}
 	return texts
@@ -155,6 +155,19 @@ func (m *machine) dependents(o dependency.Object) []dependency.TemplateRef {
 			refs = append(refs, t.ref)
 		}
 	}
+	return m.andLater(refs)
+}
+
+// andLater adds the templates that come after these while they are ready (P10).
+func (m *machine) andLater(refs []dependency.TemplateRef) []dependency.TemplateRef {
+	o := newOracle(m.list(), m.observations)
+	for i, later := range o.templates {
+		earlier := func(j int) bool { return slices.Contains(refs, o.templates[j].ref) }
+		if !slices.Contains(refs, later.ref) && !later.invalid && !later.disabled && o.comesAfter(i, earlier) {
+			refs = append(refs, later.ref)
+		}
+	}
+	slices.SortFunc(refs, compareRefs)
 	return refs
 }
 

@@ -184,8 +184,9 @@ func (o *oracle) action(i int) (active, missing string) {
 	case result == "Invalid":
 		return "leave", "leave"
 	case strings.HasPrefix(result, "Ready"):
-		// P10: of several policies that create an object the first by name does.
-		if o.loses(i) {
+		// P10: of several policies that are ready to create an object the first by name does.
+		ready := func(j int) bool { return strings.HasPrefix(o.result(j), "Ready") }
+		if o.comesAfter(i, ready) {
 			return "update", "leave"
 		}
 		return "update", "create"
@@ -342,12 +343,33 @@ func (o *oracle) order() string {
 	return order.String()
 }
 
-// loses says that a policy before this one by name creates the object of the template (P10).
+// loses says that a policy before this one by name creates the object of the template, and waits for nothing (P8).
 func (o *oracle) loses(i int) bool {
+	return !o.templates[i].invalid && o.comesAfter(i, func(j int) bool { return len(o.templates[j].needs) == 0 })
+}
+
+// open says that several policies create an object and the first by name waits, so that it may be another's (P8).
+func (o *oracle) open() bool {
+	for i, t := range o.templates {
+		for j, other := range o.templates {
+			rivals := t.object == other.object && t.ref.Policy != other.ref.Policy && !t.invalid && !t.disabled && !other.invalid && !other.disabled
+			if rivals && !o.loses(i) && !o.loses(j) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// comesAfter says that a policy before this one by name has a template for the same object that takes the place.
+func (o *oracle) comesAfter(i int, takes func(j int) bool) bool {
 	t := o.templates[i]
-	return !t.invalid && slices.ContainsFunc(o.templates, func(other oracleTemplate) bool {
-		return other.object == t.object && !other.invalid && !other.disabled && other.ref.Policy < t.ref.Policy
-	})
+	for j, other := range o.templates {
+		if other.object == t.object && !other.invalid && !other.disabled && other.ref.Policy < t.ref.Policy && takes(j) {
+			return true
+		}
+	}
+	return false
 }
 
 // isOf says that the object is the policy of the template.

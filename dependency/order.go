@@ -78,8 +78,9 @@ type turn struct {
 
 // Order gives the order in which templates become ready. It follows from the policies alone: it assumes that objects
 // that no template creates, and the objects of ready templates, reach any compliance that is waited for. But a
-// ConstraintTemplate exists only if one of its templates can become ready. If several policies create the same object, the
-// first by name does, and the others are NonCompliant. A policy reaches the compliances that follow from its templates. Order
+// ConstraintTemplate exists only if one of its templates can become ready. If a policy creates an
+// object and waits for nothing, those after it by name that create the same object are NonCompliant. If the first by name waits,
+// any of those up to the first that waits for nothing may have it. A policy reaches the compliances that follow from its templates. Order
 // takes time linear in the policies, plus sorting.
 func (e *Evaluator) Order() Order {
 	e.mu.Lock()

@@ -3,6 +3,7 @@
 package dependency_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,53 @@ func TestWhoCreatesNothingTakesNoPlace(t *testing.T) {
 		// What the other has is not q's, all the same.
 		if got := q.Actions(having("p", object("#a")))[0]; got.Verb != dependency.VerbLeave {
 			t.Errorf("beside %s, which has it: %s", other, got)
+		}
+	}
+}
+
+// P10: a template that waits takes no place, even if it waits for the policy that comes after it. What that creates, it owns.
+func TestATemplateThatWaitsTakesNoPlace(t *testing.T) {
+	gone := known{object("#a"): {Problem: dependency.ReasonNotFound}}
+	for _, test := range []struct {
+		why      string
+		policies []string
+		q        dependency.Verb
+		p        string // once q is Compliant, and so is y
+	}{
+		{"the first waits for another policy", []string{"p: a(y)", "q: a"}, dependency.VerbCreate, "Policy q owns ConfigurationPolicy a already"},
+		{"the first waits for the second", []string{"p: a(q)", "q: a"}, dependency.VerbCreate, "Policy q owns ConfigurationPolicy a already"},
+		{"a third is ready, and comes before", []string{"o: a", "p: a(y)", "q: a"}, dependency.VerbLeave, "Policy q owns ConfigurationPolicy a already"},
+	} {
+		e := dependency.NewEvaluator(cluster, nil)
+		if _, err := e.Set(world(test.policies...)...); err != nil {
+			t.Fatal(err)
+		}
+		p, q := dependency.TemplateRef{Policy: "p"}, dependency.TemplateRef{Policy: "q"}
+		for _, on := range []string{"y", "q"} {
+			e.Observe(object(on), dependency.Observation{Compliance: policyv1.NonCompliant})
+		}
+		evaluation, _ := e.Policy("q")
+		if got := evaluation.Actions(gone)[0]; got.Verb != test.q {
+			t.Errorf("%s: %s, want %s", test.why, got, test.q)
+		}
+		if got, want := evaluation.Compliance(gone, "") == policyv1.NonCompliant, test.q == dependency.VerbLeave; got != want {
+			t.Errorf("%s: q is NonCompliant: %t, want %t", test.why, got, want)
+		}
+		// q has created it. Once p is ready, it is told that it comes too late, and q that p is ready.
+		var told []dependency.TemplateRef
+		for _, on := range []string{"y", "q"} {
+			told = append(told, e.Observe(object(on), dependency.Observation{Compliance: policyv1.Compliant})...)
+		}
+		if !slices.Contains(told, p) || !slices.Contains(told, q) {
+			t.Errorf("%s: told %v, want p and q", test.why, told)
+		}
+		evaluation, _ = e.Policy("p")
+		if got := evaluation.Actions(having("q", object("#a")))[0]; got.Verb != dependency.VerbLeave || !strings.Contains(got.Message, test.p) {
+			t.Errorf("%s: %s, want %q", test.why, got, test.p)
+		}
+		evaluation, _ = e.Policy("q")
+		if got := evaluation.Actions(having("q", object("#a")))[0]; got.Verb != dependency.VerbUpdate {
+			t.Errorf("%s: %s, want update", test.why, got)
 		}
 	}
 }

@@ -85,3 +85,27 @@ func TestTheFieldsOfTodayAreReadStrictly(t *testing.T) {
 		}
 	}
 }
+
+// P9: of what OCM writes in an object, a strict reader refuses the status and nothing else; that of a Policy has a type of its own.
+func TestAStatusIsReadByItself(t *testing.T) {
+	for _, into := range []any{&policyv1.Policy{}, &policyv1.PolicySet{}, &policyv1.PlacementBinding{}} {
+		const text = `{"apiVersion": "v", "kind": "k", "metadata": {"name": "a", "managedFields": []}, "status": {"compliant": "Compliant"}}`
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(into); err == nil || !strings.Contains(err.Error(), `unknown field "status"`) {
+			t.Errorf("%T: %v, but the doc says that it has no status", into, err)
+		}
+	}
+	decoder := json.NewDecoder(strings.NewReader(`{
+		"compliant": "Compliant",
+		"placement": [{"placementBinding": "b", "placementRule": "r", "placement": "p", "policySet": "s",
+			"decisions": [{"clusterName": "c", "clusterNamespace": "c"}], "exclusions": [{"clusterName": "d"}]}],
+		"status": [{"compliant": "Compliant", "clustername": "c", "clusternamespace": "c", "remainingBindings": [{"placementBinding": "b"}]}],
+		"details": [{"templateMeta": {"name": "a", "creationTimestamp": null}, "compliant": "Compliant",
+			"history": [{"lastTimestamp": "2026-11-21T12:00:00Z", "message": "m", "eventName": "e"}]}]
+	}`))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&policyv1.PolicyStatus{}); err != nil {
+		t.Error(err)
+	}
+}

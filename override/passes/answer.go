@@ -32,6 +32,7 @@ type late struct {
 	answers
 	from     time.Time
 	reported string // the annotation of the next write, from then on
+	setBack  string // and of one that sets the policy back
 	// shown says that the messages before the write are unknown: a controller without stamps wrote the policy. The answers
 	// are shown in the root's status before they count.
 	shown bool
@@ -100,7 +101,7 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 		end.add(&parts[i], said[i], inTheEnd)
 		next := note{content: parts[i].content, rest: parts[i].rest, message: said[i].id, owed: owed}
 		if silent {
-			next.missed, next.had = true, noted.of[keyOf(parts[i].name)].lastHad()
+			next.missed, next.had = true, noted.of[keyOf(parts[i].name)].lastHad(&parts[i])
 		}
 		next.write(&text, parts[i].name)
 		if inTheEnd {

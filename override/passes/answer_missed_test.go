@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -109,5 +111,118 @@ func TestWhatAClusterMissed(t *testing.T) {
 		if got := c.answered(); got != test.want {
 			t.Errorf("%s: %s, want %s", test.why, got, test.want)
 		}
+	}
+}
+
+// handEdits are edits of a policy with the ConfigurationPolicies a and b, with that content. No templates stand for an edit of the action.
+func handEdits(content int) map[string][]part {
+	a, b := config("a", content, time.Second), config("b", content, time.Second)
+	return map[string][]part{"the action": nil, "both templates": {a, b}, "one less": {b}}
+}
+
+// handEdited is a fleet of two clusters that is done with two versions, of which the last changes a alone.
+func handEdited(t *testing.T, action policyv1.RemediationAction) *fleet {
+	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 20 * time.Minute}, action, 2)
+	for _, content := range []int{0, 1} {
+		f.edit(config("a", content, time.Second), config("b", 1, time.Second))
+		f.run(time.Hour)
+	}
+	if f.status.RolloutStatus != "Succeeded" {
+		t.Fatal("it is not done: ", f.status.RolloutStatus)
+	}
+	return f
+}
+
+// O23: a person edits a replica, and the controller sets it back before the cluster gets it. Nothing is new to the cluster, so its answer
+// from before the edit counts five minutes later. It does so again after the next such edit.
+func TestAnEditThatNeverArrivedIsNoWaitForAnAnswer(t *testing.T) {
+	for _, action := range []policyv1.RemediationAction{policyv1.Enforce, policyv1.Inform} {
+		for how, parts := range handEdits(77) {
+			f := handEdited(t, action)
+			for i := range 2 {
+				f.byHand("c00", handEdits(88 + i)[how], false)
+				if f.run(4 * time.Minute); f.status.RolloutStatus != "Progressing" {
+					t.Errorf("%s, %s: %s after four minutes", action, how, f.status.RolloutStatus)
+				}
+				f.byHand("c00", parts, false)
+				if f.run(6 * time.Minute); f.status.RolloutStatus != "Succeeded" || f.status.ComplianceState == "" {
+					t.Errorf("%s, %s: %s %q, %s", action, how, f.status.RolloutStatus, f.status.ComplianceState, f.last.Explain("c00"))
+				}
+			}
+		}
+	}
+}
+
+// O23: where the cluster reported on the edited content, or may have done so, it has to answer the content that is set back. Here it is
+// cut off after that, so it times out.
+func TestAnEditThatMayHaveArrivedHasToBeAnswered(t *testing.T) {
+	for why, told := range map[string]func(f *fleet){
+		"it reported a minute after the edit":   func(f *fleet) {},
+		"its managed fields are not known":      func(f *fleet) { f.hub["c00"].ManagedFields = nil },
+		"it reported in the second of the edit": func(f *fleet) { f.sameSecond("c00") },
+	} {
+		for how, parts := range handEdits(77) {
+			f := handEdited(t, policyv1.Enforce)
+			s := f.hub["c00"]
+			f.due = true // the controller is down
+			f.byHand("c00", parts, true)
+			f.run(time.Minute)
+			told(f)
+			f.agents["c00"].away = true
+			f.reconcile()
+			f.due = false
+			f.soon()
+			if f.run(time.Hour); s.status.RolloutStatus != "TimeOut" {
+				t.Errorf("%s, %s: %s", why, how, s.status.RolloutStatus)
+			}
+			f.back("c00")
+			if f.run(time.Minute); f.status.RolloutStatus != "Succeeded" {
+				t.Errorf("%s, %s: %s %s once it is back", why, how, f.status.RolloutStatus, f.last.Explain("c00"))
+			}
+		}
+	}
+}
+
+// sameSecond has the managed fields of a replica tell one time for the spec and the status.
+func (f *fleet) sameSecond(cluster string) {
+	entries := f.hub[cluster].ManagedFields
+	entries[0].Time = entries[len(entries)-1].Time
+}
+
+// O23: c00 owed an answer to the version when its replica was edited, and did not get the edit. It still owes that answer.
+func TestAnAnswerThatWasOwedBeforeAnEditIsStillOwed(t *testing.T) {
+	for how, parts := range handEdits(77) {
+		f := handEdited(t, policyv1.Enforce)
+		f.edit(config("a", 2, 15*time.Minute), config("b", 2, time.Second))
+		if f.run(time.Minute); len(f.last.Start) > 0 || f.hub["c00"].status.RolloutStatus != "Progressing" {
+			t.Fatal(f.last)
+		}
+		if parts != nil {
+			parts = append(parts[:0:0], config("a", 77, 0))
+		}
+		f.byHand("c00", parts, false)
+		if f.run(10 * time.Minute); f.hub["c00"].status.RolloutStatus != "Progressing" {
+			t.Errorf("%s: %s: %s", how, f.hub["c00"].status.RolloutStatus, f.last.Explain("c00"))
+		}
+		if !f.settled(2 * time.Hour) {
+			t.Errorf("%s: %s: %s", how, f.status.RolloutStatus, f.last.Explain("c00"))
+		}
+	}
+}
+
+// O23: a template that only informs said something in the first pass, by a clock that is behind, so that it has not counted yet when the
+// replica is edited in the second pass. It says nothing else, and counts late.
+func TestAnAnswerThatCountsLateCountsAfterAnEditThatNeverArrived(t *testing.T) {
+	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 20 * time.Minute}, policyv1.Enforce, 1)
+	f.agents["c00"].clock = -7 * time.Second
+	only, other := config("a", 1, 0), config("a", 77, 0)
+	only.own, other.own = "InformOnly", "InformOnly"
+	f.edit(only)
+	if f.run(2 * time.Second); f.hub["c00"].Spec.RemediationAction != policyv1.Enforce || f.status.RolloutStatus != "Progressing" {
+		t.Fatal(f.last)
+	}
+	f.byHand("c00", []part{other}, false)
+	if f.run(6 * time.Minute); f.status.RolloutStatus != "Succeeded" {
+		t.Errorf("%s: %s", f.status.RolloutStatus, f.last.Explain("c00"))
 	}
 }

@@ -156,7 +156,7 @@ func (f *fleet) sync(a *agent) {
 	f.after(a.lag, func() {
 		if s := f.hub[a.cluster]; s != nil && s.change == change {
 			s.status.Details, s.status.ComplianceState = details, all
-			s.ManagedFields = f.managedFields()
+			s.ManagedFields = f.managedFields(s.ManagedFields, "status", `{"f:status":{"f:compliant":{},"f:details":{}}}`)
 			a.cut, a.told = 0, about
 			f.written(a)
 			f.soon()

@@ -66,7 +66,7 @@ func (f *fleet) isDone(cluster string) bool {
 }
 
 // exposed are the clusters with replicas that have the version with the root's action, and that are not truly done with it, without those
-// that count as done unheard or with an ignored template. A version of which no template enforces anything exposes none.
+// that a person edited, and those that count as done unheard or with an ignored template. A version of which no template enforces anything exposes none.
 func (f *fleet) exposed() (all []string) {
 	if !slices.ContainsFunc(f.parts, func(p part) bool { return p.enforces(f.root.Spec.RemediationAction) }) {
 		return nil
@@ -82,5 +82,6 @@ func (f *fleet) exposed() (all []string) {
 }
 
 func (f *fleet) isExcused(cluster string) bool {
-	return f.agents[cluster].unheard == f.version || f.agents[cluster].ignored == f.version
+	a := f.agents[cluster]
+	return a.unheard == f.version || a.ignored == f.version || a.edited == f.version
 }

@@ -5,13 +5,16 @@ package passes_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
+	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -117,7 +120,28 @@ func drawEdit(t *rapid.T, parts []part) []part {
 	})
 }
 
-// O17, S3: rollouts of policies of one to five templates with unequal agents. Whatever changes, no more clusters are exposed than
+// drawByHand has a person edit a replica, if there is one of the version. Where nothing tells that the cluster did not get the edit, it gets
+// it: its answer would be waited for. The controller sets it back before anything else is wanted.
+func (f *fleet) drawByHand(t *rapid.T) {
+	cluster := rapid.SampledFrom(f.targets).Draw(t, "edited")
+	s := f.hub[cluster]
+	if s == nil || !strings.HasPrefix(status.StampOf(s).Version, fmt.Sprintf("v%d ", f.version)) {
+		return
+	}
+	sees := f.strips || rapid.Bool().Draw(t, "it arrives") || slices.ContainsFunc(s.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Time.Time.Equal(f.now.Truncate(time.Second))
+	})
+	var parts []part
+	if rapid.Bool().Draw(t, "its templates") {
+		parts = slices.Clone(s.parts)
+		parts[rapid.IntRange(0, len(parts)-1).Draw(t, "which")].content += 1000
+	}
+	f.agents[cluster].edited = f.version
+	f.byHand(cluster, parts, sees)
+	f.run(time.Duration(rapid.IntRange(1, 400).Draw(t, "seconds after it")) * time.Second)
+}
+
+// O17, O23, S3: rollouts of policies of one to five templates with unequal agents. Whatever changes, no more clusters are exposed than
 // exposure.Of says, a good version never fails and is done in the end, and a version that is bad in any one template is not.
 func TestPoliciesOfSeveralTemplates(t *testing.T) {
 	for round := range exhaustive.Of(1, 4, 10) {
@@ -161,6 +185,9 @@ func TestPoliciesOfSeveralTemplates(t *testing.T) {
 					f.run(time.Duration(rapid.IntRange(0, 400).Draw(t, "seconds")) * time.Second)
 				} else if !f.settled(24 * time.Hour) {
 					f.t.Fatalf("a good version is not done: %s %v", f.status.RolloutStatus, f.last.Explain(f.targets[0]))
+				}
+				if rapid.IntRange(0, 2).Draw(t, "by hand") == 2 {
+					f.drawByHand(t)
 				}
 				parts = drawEdit(t, parts)
 				var cutOff []string

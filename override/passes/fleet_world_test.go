@@ -44,8 +44,9 @@ type fleet struct {
 // replicated is a replica on the hub.
 type replicated struct {
 	stored
-	parts  []part // its templates
-	change int    // how often it was written: its resourceVersion
+	parts    []part // its templates
+	change   int    // how often it was written: its resourceVersion
+	isEdited bool   // a person edited the templates
 }
 
 // agent is a managed cluster.
@@ -57,6 +58,7 @@ type agent struct {
 	cut      int                   // the version that was written while it was cut off, until the hub gets a status
 	unheard  int                   // the version that it counts as done with although the hub has got no status
 	ignored  int                   // the version that it counts as done with while a template that ignores Pending waits
+	edited   int                   // the version in which a person edited its replica
 	told     map[string]string     // what the last status that the hub got is about, by template
 	seen     int                   // the resourceVersion of the replica that it has got
 	there    policyv1.PolicyStatus // and its status
@@ -155,7 +157,10 @@ func (f *fleet) reconcile() {
 	}
 	var replicas []passes.Replica
 	for _, cluster := range slices.Sorted(maps.Keys(f.hub)) {
-		replicas = append(replicas, passes.ReplicaOf(&f.hub[cluster].Policy, &f.hub[cluster].status))
+		s := f.hub[cluster]
+		replica := passes.ReplicaOf(&s.Policy, &s.status)
+		replica.Edited = replica.Edited || s.isEdited
+		replicas = append(replicas, replica)
 	}
 	p, err := passes.Propagate(resolution, fmt.Sprint("v", f.version), f.record, replicas, f.now, rollout.Options{Previous: f.last.Remembered()})
 	if err != nil {
@@ -172,7 +177,8 @@ func (f *fleet) reconcile() {
 			}
 			p.Stamp(s, c, f.now)
 			s.Spec.PolicyTemplates, s.Spec.RemediationAction = f.root.Spec.PolicyTemplates, c.Action
-			s.parts = slices.Clone(f.parts)
+			s.parts, s.isEdited = slices.Clone(f.parts), false
+			s.ManagedFields = f.managedFields(s.ManagedFields, "", `{"f:spec":{}}`)
 		}
 		s.status.RolloutStatus = string(c.RolloutStatus)
 		f.written(f.agents[c.Name])
@@ -210,12 +216,32 @@ func (f *fleet) back(cluster string) {
 	f.written(a)
 }
 
-// managedFields are those of a replica after a cluster has written its status. The API server's times have whole seconds.
-func (f *fleet) managedFields() []metav1.ManagedFieldsEntry {
+// managedFields are those of a replica after a write. The API server's times have whole seconds.
+func (f *fleet) managedFields(before []metav1.ManagedFieldsEntry, subresource, fields string) []metav1.ManagedFieldsEntry {
 	if f.strips {
 		return nil
 	}
 	at := metav1.NewTime(f.now.Truncate(time.Second))
-	return []metav1.ManagedFieldsEntry{{Manager: "addon", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status", Time: &at,
-		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{"f:compliant":{},"f:details":{}}}`)}}}
+	others := slices.DeleteFunc(slices.Clone(before), func(entry metav1.ManagedFieldsEntry) bool { return entry.Subresource == subresource })
+	return append(others, metav1.ManagedFieldsEntry{Manager: "a", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: subresource, Time: &at,
+		FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}})
+}
+
+// byHand has a person edit a replica: its templates, or else its action. The cluster may get that, or only what is written next.
+func (f *fleet) byHand(cluster string, parts []part, sees bool) {
+	s := f.hub[cluster]
+	switch {
+	case parts != nil:
+		s.Spec.PolicyTemplates, s.parts, s.isEdited = templatesOf(parts), parts, true
+	case s.Spec.RemediationAction == policyv1.Inform:
+		s.Spec.RemediationAction = policyv1.Enforce
+	default:
+		s.Spec.RemediationAction = policyv1.Inform
+	}
+	s.ManagedFields = f.managedFields(s.ManagedFields, "", `{"f:spec":{}}`)
+	if s.change++; sees {
+		s.change--
+		f.written(f.agents[cluster])
+	}
+	f.soon()
 }

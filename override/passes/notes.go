@@ -140,17 +140,19 @@ type note struct {
 	content, rest, message string
 	owed                   *due // an earlier answer that was still due
 	// missed says that there was no sign that the cluster had got content. Had is what it had before that, if it had answered
-	// it; see [hadOf].
+	// it; see [hadOf]. Where content was set by hand, had begins with [setBack].
 	missed bool
 	had    string
 }
 
-// lastHad gives the content that the cluster is known to have answered last, with its rest, before the write of this note. It is [noContent]
-// where the cluster had got a later content, and empty where nothing is known.
-func (n note) lastHad() string {
+// lastHad gives the content that the cluster is known to have answered last, with its rest, before the write of this note, which wrote
+// the template. It is [noContent] where the cluster had got a later content, and empty where nothing is known.
+func (n note) lastHad(written *template) string {
 	switch {
+	case n.had == setBack:
+		return hadOf(written.content, written.rest)
 	case n.missed:
-		return n.had
+		return strings.TrimPrefix(n.had, setBack)
 	case n.owed != nil && !n.owed.known:
 		return ""
 	case n.isUnanswered():
@@ -184,8 +186,10 @@ func (n notes) due(template *template, message message, applied time.Time) *due 
 		return before.owed
 	case before.missed && before.had == hadOf(template.content, template.rest): // it has it again, or still
 		return nil
+	case before.missed && (before.had == setBack || before.had == setBack+hadOf(template.content, template.rest)):
+		return &due{since: applied, before: before.message, known: true} // the edit may arrive after all
 	default:
-		had, _, _ := strings.Cut(before.had, "/")
+		had, _, _ := strings.Cut(strings.TrimPrefix(before.had, setBack), "/")
 		isNew := before.content != template.content && !(before.missed && had == template.content)
 		reports := template.name == wholeName || template.evaluates && isNew && !message.unrepeated
 		mayHaveIt := before.missed && before.had == "" // the content may be the one that the message is about

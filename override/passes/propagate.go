@@ -3,6 +3,7 @@
 package passes
 
 import (
+	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -278,7 +279,9 @@ func (c *Cluster) settle(version string, kind kind, now time.Time) {
 		c.Compliance = replica.told()
 	}
 	if replica != nil {
-		c.reported, c.said = replica.Reported, replica.said()
+		if c.reported, c.said = replica.Reported, replica.said(); c.edited {
+			c.reported = cmp.Or(replica.setBack, c.reported)
+		}
 	}
 	c.replica = nil // it belongs to the caller
 }

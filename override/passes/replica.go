@@ -78,6 +78,8 @@ type Replica struct {
 	// outcome is Compliance with templates that only inform counted as compliant; empty where it is the same.
 	outcome policyv1.ComplianceState
 	late    *late
+	// setBack is Reported for a write that sets back an edit by hand of which the cluster gave no sign; empty where it is the same.
+	setBack string
 	// isSilent says that there is no sign that the cluster has got the last write.
 	isSilent bool
 }
@@ -94,7 +96,7 @@ func (r Replica) At(now time.Time) Replica {
 	}
 	if r.late != nil && !now.Before(r.late.from) {
 		r.take(r.late.answers)
-		r.Reported = r.late.reported
+		r.Reported, r.setBack = r.late.reported, r.late.setBack
 		r.ComplianceTime = later(r.ComplianceTime, r.late.from) // a soak begins now
 		r.late = nil
 	}

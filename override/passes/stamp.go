@@ -89,6 +89,14 @@ func ReplicaOf(policy *policyv1.Policy, st *policyv1.PolicyStatus) Replica {
 	var now answers
 	now, replica.late, replica.Reported = read(parts, said, st, noted, stamp.Applied, heard(policy, st))
 	replica.isSilent = isSilent(parts, said, st, noted)
+	if i >= 0 && isUnheard(policy) {
+		written := *policy
+		written.Spec.RemediationAction = replica.Action
+		end := ""
+		if replica.setBack, end = setBackNotes(parts, templatesOf(&written), said, st, noted, stamp.Applied); replica.late != nil {
+			replica.late.setBack = end
+		}
+	}
 	if replica.take(now); replica.Compliance != "" || replica.late != nil {
 		replica.ComplianceTime = reportTime(st)
 	}

@@ -17,21 +17,24 @@ import (
 
 // The runtime's watchdog is a thread that preempts a goroutine if it sees the same step twice, 10 ms of real time apart. On a
 // busy machine that time goes to other processes or to other machines, and then the order of goroutines depends on the load.
-// Therefore a timer interrupts the watchdog once a second during a play, and the handler of its signal keeps the thread for
-// all but a moment of that second. In that moment the watchdog looks once. A goroutine in an endless loop is still preempted,
-// by the second look.
+// Therefore a timer interrupts the watchdog again and again during a play, and the handler of its signal keeps the thread for
+// most of the time. In the moment between two signals the watchdog looks. A goroutine in an endless loop is still preempted,
+// by a look after the next signal. Libraries have such loops, so the watchdog is not kept for longer.
 
 const (
 	watchdogSignal = 62 // a real-time signal that neither the runtime nor a library uses
-	watchdogHeld   = int64(time.Second)
-	watchdogFree   = int64(5 * time.Millisecond) // less than the 10 ms that are between two looks at a step
+	watchdogHeld   = 50 * time.Millisecond
+	watchdogFree   = 8 * time.Millisecond // less than the 10 ms that are between two looks at a step
 	watchdogLooks  = 200
 )
+
+// watchdogRest is for how long the handler sleeps.
+var watchdogRest = syscall.NsecToTimespec(int64(watchdogHeld))
 
 // watchdog is the thread's number; 0 if it is unknown.
 var watchdog = sync.OnceValue(findWatchdog)
 
-// holdWatchdog keeps the watchdog from looking more than once a second. It returns a function that undoes it. If the system
+// holdWatchdog keeps the watchdog from looking for most of the time. It returns a function that undoes it. If the system
 // does not permit it, nothing changes.
 func holdWatchdog() (undo func()) {
 	thread := watchdog()
@@ -43,7 +46,7 @@ func holdWatchdog() (undo func()) {
 	if err != 0 {
 		return func() {}
 	}
-	timer, err := interrupt(thread, watchdogSignal, time.Duration(watchdogHeld+watchdogFree))
+	timer, err := interrupt(thread, watchdogSignal, watchdogHeld+watchdogFree)
 	if err != 0 {
 		restore(watchdogSignal, &before)
 		return func() {}
@@ -96,7 +99,7 @@ func interrupt(thread, signal int, period time.Duration) (timer int32, err sysca
 	return timer, err
 }
 
-// holder returns the address of a signal handler that sleeps for a second, and that of what returns from it.
+// holder returns the address of a signal handler that sleeps, and that of what returns from it.
 func holder() (handler, restorer uintptr)
 
 // findWatchdog returns the only thread that sleeps by the clock while this goroutine runs: all other threads wait for

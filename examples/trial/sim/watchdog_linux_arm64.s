@@ -2,12 +2,7 @@
 
 #include "textflag.h"
 
-// watchdogRest is a struct timespec: one second.
-DATA ·watchdogRest+0(SB)/8, $1
-DATA ·watchdogRest+8(SB)/8, $0
-GLOBL ·watchdogRest(SB), RODATA, $16
-
-// hold is a signal handler. It sleeps for a second, and changes nothing.
+// hold is a signal handler. It sleeps for the time of watchdogRest, and changes nothing.
 TEXT hold<>(SB), NOSPLIT|NOFRAME, $0
 	MOVD $·watchdogRest(SB), R0
 	MOVD $0, R1

@@ -4,7 +4,7 @@ package progressive_test
 
 import "testing"
 
-// O32, O35, O36, O41, O43, O45: histories in which the hub and the oracle once differed, and what is next to them.
+// O32, O35, O36, O41, O43, O45, O47: histories in which the hub and the oracle once differed, and what is next to them.
 func TestHistoriesThatOnceDifferedAreAsTheDocumentSays(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -48,6 +48,10 @@ func TestHistoriesThatOnceDifferedAreAsTheDocumentSays(t *testing.T) {
 		"a cluster in flight is in a group that is approved later, and moves back: it counts in the earlier group until it is done",
 		textStrategy{name: "manual", kind: "manualPerGroup", deadline: true},
 		[]string{"select a g2", "approve g2", "select a g1", "select b g2", "approve g1", "select a g2", "complies a"},
+	}, {
+		"a cluster in flight is selected again while another is missing, and is ignored since: it waits for its group",
+		textStrategy{name: "per group with ignored clusters", kind: "ProgressivePerGroup", ignores: true},
+		[]string{"select a g1", "deselect a", "select b g1", "hide b", "select a g2", "naughty a", "show", "complies b"},
 	}, {
 		"a cluster in flight moves while another is missing: it fails where it was",
 		textStrategy{name: "per group, one may fail", kind: "ProgressivePerGroup", maxFailures: 1, deadline: true},

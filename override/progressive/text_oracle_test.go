@@ -354,6 +354,8 @@ func (o *textOracle) place() {
 			continue
 		}
 		switch {
+		case c.selected && c.turn && c.content == "" && o.ignored(c) && o.hidden == "": // no entry of an ignored cluster counts (R49)
+			c.turn = false
 		case !c.selected:
 			if c.content != "" && o.hidden == "" {
 				c.content, c.inform, c.answer = "", false, ""

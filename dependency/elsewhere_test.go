@@ -54,9 +54,7 @@ func TestAMistakenDependencyIsToldOnTheCluster(t *testing.T) {
 		{"one that the hub does not have", policies + "v1beta1", "PolicySet", "", "none", "PolicySet none is not found on the hub, or has no policies, must be Compliant"},
 	} {
 		given := []*policyv1.Policy{replicaOf(t, "default", "x", test.apiVersion, test.kind, test.namespace, test.name)}
-		for _, p := range world("default.y: b", "security.y: +g", "default.1.2: =k @o") {
-			given = append(given, p)
-		}
+		given = append(given, world("default.y: b", "security.y: +g", "default.1.2: =k @o")...)
 		observations := known{}
 		e := dependency.NewEvaluator(cluster, scopeOfKyverno)
 		watches, err := e.Set(given...)

@@ -209,20 +209,3 @@ func TestAnAnswerThatWasOwedBeforeAnEditIsStillOwed(t *testing.T) {
 		}
 	}
 }
-
-// O23: a template that only informs said something in the first pass, by a clock that is behind, so that it has not counted yet when the
-// replica is edited in the second pass. It says nothing else, and counts late.
-func TestAnAnswerThatCountsLateCountsAfterAnEditThatNeverArrived(t *testing.T) {
-	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 20 * time.Minute}, policyv1.Enforce, 1)
-	f.agents["c00"].clock = -7 * time.Second
-	only, other := config("a", 1, 0), config("a", 77, 0)
-	only.own, other.own = "InformOnly", "InformOnly"
-	f.edit(only)
-	if f.run(2 * time.Second); f.hub["c00"].Spec.RemediationAction != policyv1.Enforce || f.status.RolloutStatus != "Progressing" {
-		t.Fatal(f.last)
-	}
-	f.byHand("c00", []part{other}, false)
-	if f.run(6 * time.Minute); f.status.RolloutStatus != "Succeeded" {
-		t.Errorf("%s: %s", f.status.RolloutStatus, f.last.Explain("c00"))
-	}
-}

@@ -268,10 +268,10 @@ const (
 
 var convention = inventory.Convention{Scheduler: "broken"}
 
-// broken is the mirror of this module with one fault. It reconciles in a loop, and keeps no state.
+// broken is the mirror of this module with one fault. It reconciles when a watch shows a change, and keeps no state.
 type broken struct {
 	mu    sync.Mutex // locked while the mirror is stopped
-	hub   client.Client
+	hub   client.WithWatch
 	fault fault
 	lag   time.Duration // before each reconcile
 }
@@ -287,19 +287,51 @@ func newBroken(t *testing.T, kubeconfig string, f fault) *broken {
 	if err := errors.Join(clusterv1beta1.Install(scheme), sig.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	hub, err := client.New(config, client.Options{Scheme: scheme})
+	hub, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &broken{hub: hub, fault: f}
 }
 
-// copy copies until the context ends.
+// copy copies until the context ends. A reconcile that failed is due again, since it may have changed nothing that a watch shows.
 func (b *broken) copy(ctx context.Context) {
-	for ; ctx.Err() == nil; time.Sleep(5*time.Millisecond + b.lag) {
+	due := make(chan struct{}, 1)
+	go b.watch(ctx, &clusterv1beta1.PlacementDecisionList{}, due)
+	go b.watch(ctx, &sig.PlacementDecisionList{}, due)
+	for wake(due); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-due:
+		}
+		time.Sleep(5*time.Millisecond + b.lag)
 		b.mu.Lock()
-		_ = b.once(ctx) // the next reconcile retries
+		if err := b.once(ctx); err != nil {
+			wake(due)
+		}
 		b.mu.Unlock()
+	}
+}
+
+// watch makes a reconcile due with each event. A watch that begins shows all objects as events, so that none is missed between two.
+func (b *broken) watch(ctx context.Context, kind client.ObjectList, due chan struct{}) {
+	for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+		events, err := b.hub.Watch(ctx, kind, client.InNamespace("apps"))
+		if err != nil {
+			continue // such as while the server starts
+		}
+		for range events.ResultChan() {
+			wake(due)
+		}
+		events.Stop()
+	}
+}
+
+func wake(due chan struct{}) {
+	select {
+	case due <- struct{}{}:
+	default:
 	}
 }
 

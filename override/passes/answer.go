@@ -99,9 +99,10 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 		}
 		now.add(&parts[i], said[i], answered)
 		end.add(&parts[i], said[i], inTheEnd)
-		next := note{content: parts[i].content, rest: parts[i].rest, message: said[i].id, owed: owed}
+		next := note{content: parts[i].content, effect: parts[i].effect, rest: parts[i].rest, message: said[i].id, owed: owed}
 		if silent {
-			next.missed, next.had = true, noted.of[keyOf(parts[i].name)].lastHad(&parts[i])
+			next.missed = true
+			next.had, next.hadEffect = noted.of[keyOf(parts[i].name)].lastHad(&parts[i])
 		}
 		next.write(&text, parts[i].name)
 		if inTheEnd {

@@ -62,6 +62,8 @@ func TestWhatAClusterMissed(t *testing.T) {
 	a1, a2, a3, b1, b2, b3 := config("a", 1, 0), config("a", 2, 0), config("a", 3, 0), config("b", 1, 0), config("b", 2, 0), config("b", 3, 0)
 	noted, notedBefore := a2, a1
 	noted.note, notedBefore.note = "n", "n"
+	spelled, spelledAnew := a1, a2
+	spelled.spelled, spelledAnew.spelled = true, true
 	const waits, done = `"", later ""`, `"Compliant", later "Compliant"`
 	for _, test := range []struct {
 		why   string
@@ -81,6 +83,21 @@ func TestWhatAClusterMissed(t *testing.T) {
 		}, done},
 		{"it missed two", []part{a1}, func(c *chain) { c.write(a2); c.write(a3); c.write(a2) }, waits},
 		{"it missed one, and only an annotation is new then: it must still report", []part{a1}, func(c *chain) { c.write(a2); c.write(noted) }, waits},
+		{"it got one with an annotation, missed the next, and has the one with the annotation again", []part{a1, b1}, func(c *chain) {
+			c.write(notedBefore, b2)
+			c.say("b")
+			c.write(a2, b2)
+			c.write(notedBefore, b2)
+			c.say("b")
+		}, `"", later "Compliant"`},
+		{"it got one in other words, missed the next, and has the one before again", []part{a1, b1}, func(c *chain) {
+			c.write(spelled, b2)
+			c.say("b")
+			c.write(a2, b2)
+			c.write(a1, b2)
+			c.say("b")
+		}, `"", later "Compliant"`},
+		{"it missed one, and only its words are new then: it must still report", []part{a1}, func(c *chain) { c.write(a2); c.write(spelledAnew) }, waits},
 		{"it answered one by a slow clock before an annotation is new", []part{a1}, func(c *chain) {
 			c.write(a2)
 			c.s.status.Details = []policyv1.PolicyDetails{detail("a", "Compliant", noon.Add(time.Minute))}
@@ -95,6 +112,17 @@ func TestWhatAClusterMissed(t *testing.T) {
 			c.write(a1, b1)
 			c.say("b")
 		}, `"", later "Compliant"`},
+		{"it is not known either, it has got another one since, and missed the next", []part{a1, b1}, func(c *chain) {
+			c.s.status.Details = []policyv1.PolicyDetails{detail("a", "Compliant", noon.Add(57*time.Minute)), detail("b", "Compliant", noon.Add(57*time.Minute))}
+			status.Stamp{}.NoteOn(c.s, "v0 inform", 0, noon.Add(58*time.Minute))
+			delete(c.s.Annotations, annotationReported)
+			c.write(a2, b2)
+			c.write(a1, b1)
+			c.say("b")
+			c.write(a3, b1)
+			c.write(a1, b1)
+			c.say("b")
+		}, waits},
 		{"it had got one, answered it in part, and missed another", []part{a1, b1}, func(c *chain) {
 			c.write(a2, b2)
 			c.say("b")

@@ -83,12 +83,13 @@ func (w pace) mend(parts []part, action policyv1.RemediationAction) {
 	}
 }
 
-// drawEdit changes the templates: some are added, removed, renamed, put elsewhere, edited alone, noted on, or wait for others.
+// drawEdit changes the templates: some are added, removed, renamed, put elsewhere, edited alone, spelled
+// otherwise, noted on, or wait for others.
 func drawEdit(t *rapid.T, parts []part) []part {
 	parts = slices.Clone(parts)
 	for range rapid.IntRange(1, 3).Draw(t, "changes") {
 		i := rapid.IntRange(0, len(parts)-1).Draw(t, "which")
-		switch rapid.IntRange(0, 7).Draw(t, "how") {
+		switch rapid.IntRange(0, 8).Draw(t, "how") {
 		case 0:
 			if len(parts) < 5 {
 				parts = slices.Insert(parts, i, drawPart(t, fmt.Sprint("new", rapid.IntRange(0, 9999).Draw(t, "name"))))
@@ -108,6 +109,8 @@ func drawEdit(t *rapid.T, parts []part) []part {
 			parts[i].wait(t, parts[:i])
 		case 6:
 			parts[i].ignores = !parts[i].ignores
+		case 7:
+			parts[i].spelled = !parts[i].spelled
 		default:
 			parts[i].content += 100
 		}

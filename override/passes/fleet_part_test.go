@@ -27,6 +27,8 @@ type part struct {
 	waitsFor string
 	// ignores says that the template counts as Compliant while it waits.
 	ignores bool
+	// spelled says that the text has defaults that the cluster would set anyway.
+	spelled bool
 }
 
 const elsewhere = "elsewhere"
@@ -57,8 +59,14 @@ func (p part) object() string {
 	if p.kind == constraint {
 		own = fmt.Sprintf(`"enforcementAction": %q`, map[policyv1.RemediationAction]string{"inform": "warn", "InformOnly": "dryrun", "enforce": "deny"}[p.own])
 	}
-	return fmt.Sprintf(`{"apiVersion": %q, "kind": %q, "metadata": {"name": %q, "annotations": {"note": %q}}, "spec": {%s, "content": %d}}`,
-		kinds[p.kind].apiVersion, p.kind, p.name, p.note, own, p.content)
+	defaults := ""
+	if p.spelled {
+		defaults = map[string]string{
+			"ConfigurationPolicy": `, "pruneObjectBehavior": "None"`, "OperatorPolicy": `, "complianceConfig": {"upgradesAvailable": "Compliant"}`,
+		}[p.kind]
+	}
+	return fmt.Sprintf(`{"apiVersion": %q, "kind": %q, "metadata": {"name": %q, "annotations": {"note": %q}}, "spec": {%s, "content": %d%s}}`,
+		kinds[p.kind].apiVersion, p.kind, p.name, p.note, own, p.content, defaults)
 }
 
 // evaluated is what the cluster's controller evaluates of it under the action of the policy.

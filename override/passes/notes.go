@@ -26,6 +26,8 @@ type template struct {
 	name string
 	// content is a digest of what the cluster evaluates: the object without its metadata, with its action on the cluster.
 	content string
+	// effect is the digest of content without what makes no difference on the cluster; see [normalize].
+	effect string
 	// rest is a digest of what may lead to a message, too: annotations, dependencies and ignorePending.
 	rest string
 	// evaluates says that the template's controller reports on each content. Other controllers report only what is new.
@@ -57,7 +59,8 @@ func templateOf(policyTemplate *policyv1.PolicyTemplate, position int, action po
 	decoder := json.NewDecoder(bytes.NewReader(policyTemplate.ObjectDefinition.Raw))
 	decoder.UseNumber()
 	if decoder.Decode(&object) != nil || object == nil {
-		return template{name: "template-" + strconv.Itoa(position), content: digest(string(policyTemplate.ObjectDefinition.Raw))}
+		content := digest(string(policyTemplate.ObjectDefinition.Raw))
+		return template{name: "template-" + strconv.Itoa(position), content: content, effect: content}
 	}
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
@@ -68,6 +71,9 @@ func templateOf(policyTemplate *policyv1.PolicyTemplate, position int, action po
 	own := act(object, of, action)
 	delete(object, "metadata")
 	made := template{name: name, content: digest(text(object)), evaluates: isEvaluating(of)}
+	if made.effect = made.content; normalize(object, of) {
+		made.effect = digest(text(object))
+	}
 	made.informs = own == policyv1.Inform && !strings.EqualFold(string(action), string(policyv1.Inform))
 	if object["spec"] == nil && !isInforming(of) { // the object's controller may take the action from the policy
 		dependencies += string(action)
@@ -124,6 +130,9 @@ func act(object map[string]any, of schema.GroupKind, action policyv1.Remediation
 		known = own
 	}
 	spec["remediationAction"] = string(known)
+	if known == "" && isEvaluating(of) {
+		return policyv1.Inform // by the default of the CRD
+	}
 	return known
 }
 
@@ -143,32 +152,54 @@ type note struct {
 	// it; see [hadOf]. Where content was set by hand, had begins with [setBack].
 	missed bool
 	had    string
+	// effect and hadEffect are those of content, and of the content in had; see [template]. Where a process of an earlier version
+	// wrote the note, they are these contents.
+	effect, hadEffect string
 }
 
-// lastHad gives the content that the cluster is known to have answered last, with its rest, before the write of this note, which wrote
-// the template. It is [noContent] where the cluster had got a later content, and empty where nothing is known.
-func (n note) lastHad(written *template) string {
+// lastHad gives the content that the cluster is known to have answered last, with its rest, and its effect, before the write of this
+// note, which wrote the template. It is [noContent] where the cluster had got a later content that it must answer, and empty where
+// nothing is known.
+func (n note) lastHad(written *template) (had, effect string) {
 	switch {
 	case n.had == setBack:
-		return hadOf(written.content, written.rest)
+		return hadOf(written.content, written.rest), written.effect
 	case n.missed:
-		return strings.TrimPrefix(n.had, setBack)
+		return strings.TrimPrefix(n.had, setBack), n.hadEffect
 	case n.owed != nil && !n.owed.known:
-		return ""
-	case n.isUnanswered():
-		return noContent
+		return "", ""
+	case n.isUnanswered() && (n.owed.sure || n.owed.missed):
+		return noContent, noContent
+	case n.isUnanswered(): // with other annotations or dependencies, or with the same content in other words
+		return hadOf(n.content, noContent), n.effect
 	default:
-		return hadOf(n.content, n.rest)
+		return hadOf(n.content, n.rest), n.effect
 	}
 }
 
 // hadOf joins a content with the rest that came with it.
 func hadOf(content, rest string) string { return strings.TrimSuffix(content+"/"+rest, "/") }
 
+// contentOf gives the content of a text that [hadOf] made.
+func contentOf(had string) string {
+	content, _, _ := strings.Cut(strings.TrimPrefix(had, setBack), "/")
+	return content
+}
+
 // isUnanswered says whether nothing was said that may be the answer that was still due: what is new counts at once, or late.
 func (n note) isUnanswered() bool { return n.owed != nil && n.message == n.owed.before }
 
-// noContent stands for a content that the cluster had got and not answered. It is the digest of no content.
+// isOf says whether the content of the note is that of the template on the cluster. A note of an earlier version has no effects.
+func (n note) isOf(template *template) bool {
+	return n.content == template.content || n.effect == template.effect
+}
+
+// hadIsOf says the same of the content that the cluster had before.
+func (n note) hadIsOf(template *template) bool {
+	return contentOf(n.had) == template.content || n.hadEffect == template.effect
+}
+
+// noContent stands for a content that the cluster had got and not answered, or for what came with it. It is the digest of neither.
 const noContent = "-"
 
 // due gives the answer that a template owes, nil if it owes none.
@@ -189,11 +220,10 @@ func (n notes) due(template *template, message message, applied time.Time) *due 
 	case before.missed && (before.had == setBack || before.had == setBack+hadOf(template.content, template.rest)):
 		return &due{since: applied, before: before.message, known: true} // the edit may arrive after all
 	default:
-		had, _, _ := strings.Cut(strings.TrimPrefix(before.had, setBack), "/")
-		isNew := before.content != template.content && !(before.missed && had == template.content)
+		isNew := !before.isOf(template) && !(before.missed && before.hadIsOf(template))
 		reports := template.name == wholeName || template.evaluates && isNew && !message.unrepeated
 		mayHaveIt := before.missed && before.had == "" // the content may be the one that the message is about
-		owes := before.content == template.content && before.isUnanswered() && before.owed.sure
+		owes := before.isOf(template) && before.isUnanswered() && before.owed.sure
 		return &due{since: applied, before: before.message, known: true, sure: reports && !mayHaveIt || owes, missed: reports && mayHaveIt}
 	}
 }
@@ -222,12 +252,20 @@ func notesOf(stamped bool, annotations map[string]string, st *policyv1.PolicySta
 	}
 	for part := range strings.FieldsSeq(text) {
 		f := strings.Split(part, ".")
+		if key, is := strings.CutPrefix(f[0], effects); is && len(f) == 4 { // it comes after the entry of that key
+			before := n.of[key]
+			before.effect, before.hadEffect = f[1], f[2]
+			n.of[key] = before
+			continue
+		}
 		missed, had := false, ""
 		if len(f) == 5 || len(f) == 8 {
 			missed, had, f = true, f[len(f)-1], f[:len(f)-1]
 		}
 		if len(f) == 4 || len(f) == 7 {
-			n.of[f[0]] = note{content: f[1], rest: f[2], message: f[3], owed: owedOf(f[4:]), missed: missed, had: had}
+			n.of[f[0]] = note{
+				content: f[1], rest: f[2], message: f[3], owed: owedOf(f[4:]), missed: missed, had: had, effect: f[1], hadEffect: contentOf(had),
+			}
 		}
 	}
 	return n
@@ -259,7 +297,14 @@ func (n note) write(b *strings.Builder, name string) {
 		fields = append(fields, n.had)
 	}
 	b.WriteString(strings.Join(fields, "."))
+	if hadEffect := contentOf(n.had); n.effect != n.content || n.missed && n.hadEffect != hadEffect {
+		b.WriteString(" " + effects + keyOf(name) + "." + n.effect + "." + n.hadEffect + ".")
+	}
 }
+
+// effects begins the key of the second entry of a template, with the effects of its contents where they differ from these. Processes of
+// earlier versions look up the keys of templates, which have no such letter, and so skip it.
+const effects = "~"
 
 // fields is what [owedOf] reads.
 func (d *due) fields() []string {

@@ -34,11 +34,11 @@ func setBackNotes(edited, stamped []template, said []message, st *policyv1.Polic
 			answered = answered && !message.ignored
 		}
 		before := noted.of[keyOf(edited.name)]
-		next := note{content: edited.content, rest: edited.rest, message: message.id, owed: owed, missed: true}
-		if had := before.lastHad(stamped); inTheEnd || before.had == setBack {
+		next := note{content: edited.content, effect: edited.effect, rest: edited.rest, message: message.id, owed: owed, missed: true}
+		if had, effect := before.lastHad(stamped); inTheEnd || before.had == setBack {
 			next.had = setBack // it counts late all the same
 		} else if had != "" {
-			next.had = setBack + had
+			next.had, next.hadEffect = setBack+had, effect
 		}
 		end := next
 		if answered {

@@ -60,6 +60,9 @@ func stampOf(version string, action policyv1.RemediationAction) string {
 // that. [Propagation.Explain] names these templates. The policy's managed fields tell when the cluster wrote the status. Without them
 // the time of its newest message counts, so the clocks have to agree.
 //
+// The text of these two may change, and their object on the cluster not, as where a text spells a default of the CRD out. Such a change
+// brings no message, so none is waited for; the earlier message counts after the five minutes.
+//
 // If such a template takes longer than five minutes to notice a bad version, more clusters are enforced than exposure.Of says. Give
 // the strategy a minSuccessTime that is longer: it begins when the message counts, and no cluster starts before it is over.
 //

@@ -87,7 +87,7 @@ func TestApplyDoesWhatTheUpdateSays(t *testing.T) {
 		}
 		got := []string{outcome.String(), brief(outcome), strings.Join(stored, " ")}
 		want := []string{
-			"PlacementDecisions: 2 created, 3 updated, 1 deleted; 0 writes retried; 1 updated in a first step, so that no cluster was missing in between",
+			"PlacementDecisions: 2 created, 3 updated, 1 deleted; 0 writes retried; before these, 1 more update only added clusters, so that no cluster was missing at any time",
 			"surge w1 status, update w3 labels,status, delete w4, create w5 labels,status, create w6 labels, update w2 status, update w1 status",
 			"w1@12 w2@11 w3@7 w5@9 w6@10",
 		}

@@ -180,5 +180,5 @@ func ExampleApplier_Apply() {
 	// update PlacementDecision web-decision-1 early (status): add d true
 	// update PlacementDecision web-decision-2 (status): add b; remove d true
 	// update PlacementDecision web-decision-1 (status): remove b true
-	// PlacementDecisions: 0 created, 2 updated, 0 deleted; 0 writes retried; 1 updated in a first step, so that no cluster was missing in between
+	// PlacementDecisions: 0 created, 2 updated, 0 deleted; 0 writes retried; before these, 1 more update only added clusters, so that no cluster was missing at any time
 }

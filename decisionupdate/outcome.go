@@ -101,7 +101,7 @@ func (outcome Outcome) String() string {
 	}
 	text := fmt.Sprintf("PlacementDecisions: %d created, %d updated, %d deleted; %d writes retried", created, updated, deleted, outcome.Retried)
 	if surged > 0 {
-		text += fmt.Sprintf("; %d updated in a first step, so that no cluster was missing in between", surged)
+		text += fmt.Sprintf("; before these, %s only added clusters, so that no cluster was missing at any time", moreUpdates(surged))
 	}
 	if begun > 0 {
 		text += fmt.Sprintf("; %d begun and not completed", begun)
@@ -110,4 +110,11 @@ func (outcome Outcome) String() string {
 		text += fmt.Sprintf("; %d with unknown outcome", unknown)
 	}
 	return text
+}
+
+func moreUpdates(n int) string {
+	if n == 1 {
+		return "1 more update"
+	}
+	return fmt.Sprintf("%d more updates", n)
 }

@@ -27,14 +27,6 @@ const (
 	VerbLeave Verb = "leave"
 )
 
-// done says in a sentence what happens to the object.
-func (v Verb) done() string {
-	if v == VerbLeave {
-		return "left as it is"
-	}
-	return string(v) + "d"
-}
-
 // Action says what to do with one object.
 type Action struct {
 	Verb Verb
@@ -46,9 +38,12 @@ type Action struct {
 	Message string
 }
 
-// String is like "ConfigurationPolicy a is deleted; reason: Dependencies were not satisfied: …".
+// String is like "delete ConfigurationPolicy a; reason: Dependencies were not satisfied: …".
 func (a Action) String() string {
-	text := fmt.Sprintf("%s is %s", a.Object, a.Verb.done())
+	text := fmt.Sprintf("%s %s", a.Verb, a.Object)
+	if a.Verb == VerbLeave {
+		text += " as it is"
+	}
 	if a.Message != "" {
 		if a.Verb == VerbDelete { // what it says is why, and no consequence
 			return text + "; reason: " + a.Message

@@ -41,7 +41,7 @@ func TestActionsDeleteWhatADisabledPolicyHas(t *testing.T) {
 	policies := world("-x: a b")
 	policies[0].Spec.PolicyTemplates[1].ObjectDefinition.Raw = []byte(`{"kind": 7}`)
 	got := texts(evaluate(policies, nil)[0].Actions(having("x", object("#a"), object("#old")))[2:])
-	if want := "ConfigurationPolicy old is deleted; reason: no template of the policy creates it"; got != want {
+	if want := "delete ConfigurationPolicy old; reason: no template of the policy creates it"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -53,8 +53,8 @@ func TestActionsKeepWhatAnUnreadableTemplateMayHaveCreated(t *testing.T) {
 		policies[0].Spec.PolicyTemplates[unreadable].ObjectDefinition.Raw = []byte(`{"kind": 7}`)
 		got := texts(evaluate(policies, nil)[0].Actions(having("x", object("#old"))))
 		for _, want := range []string{
-			"ConfigurationPolicy " + created + " is created\n",
-			fmt.Sprintf("ConfigurationPolicy old is left as it is: template %d does not say what it creates", unreadable),
+			"create ConfigurationPolicy " + created + "\n",
+			fmt.Sprintf("leave ConfigurationPolicy old as it is: template %d does not say what it creates", unreadable),
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("got\n%s\nwant %q in it", got, want)

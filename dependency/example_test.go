@@ -65,8 +65,8 @@ func ExampleEvaluate() {
 	// Policy default.monitoring
 	//   [0] OperatorPolicy prometheus: Ready
 	//   [1] ConfigurationPolicy alerts: Pending: Dependencies were not satisfied: OperatorPolicy prometheus is not found, must be Compliant
-	// OperatorPolicy prometheus is created
-	// ConfigurationPolicy alerts is left as it is: Dependencies were not satisfied: OperatorPolicy prometheus is not found, must be Compliant
+	// create OperatorPolicy prometheus
+	// leave ConfigurationPolicy alerts as it is: Dependencies were not satisfied: OperatorPolicy prometheus is not found, must be Compliant
 }
 
 // The loop of a controller on the managed cluster: policies come, objects change, and only the templates that
@@ -171,9 +171,9 @@ func ExampleRender() {
 		fmt.Printf("%s %q\n", detail.TemplateMeta.Name, detail.ComplianceState)
 	}
 	// Output:
-	// OperatorPolicy prometheus is created
+	// create OperatorPolicy prometheus
 	//   owned by default.monitoring
-	// ConfigurationPolicy alerts is left as it is: Policy default.other owns ConfigurationPolicy alerts already: rename one of the templates
+	// leave ConfigurationPolicy alerts as it is: Policy default.other owns ConfigurationPolicy alerts already: rename one of the templates
 	// NonCompliant
 	// prometheus ""
 	// alerts "NonCompliant"
@@ -206,8 +206,8 @@ func ExampleEvaluation_Actions() {
 		fmt.Println(results[0].Actions(map[dependency.Object]dependency.Observation{prometheus: own, alerts: own})[1])
 	}
 	// Output:
-	// ConfigurationPolicy alerts is left as it is: it is unknown whether its dependencies are satisfied: OperatorPolicy prometheus cannot be read: timeout
-	// ConfigurationPolicy alerts is deleted; reason: Dependencies were not satisfied: OperatorPolicy prometheus is NonCompliant, must be Compliant
+	// leave ConfigurationPolicy alerts as it is: it is unknown whether its dependencies are satisfied: OperatorPolicy prometheus cannot be read: timeout
+	// delete ConfigurationPolicy alerts; reason: Dependencies were not satisfied: OperatorPolicy prometheus is NonCompliant, must be Compliant
 }
 
 // A generator orders the policies of the hub by what they wait for: it brings them into the form in which they name

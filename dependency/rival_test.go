@@ -16,7 +16,7 @@ import (
 
 // P10: two policies of a cluster have a template for the same object. The policy that owns it keeps it, and the others say so.
 func TestTwoPoliciesWithTheSameObject(t *testing.T) {
-	const keeps, creates, first = "ConfigurationPolicy a is updated", "ConfigurationPolicy a is created", "also has a template for ConfigurationPolicy a, and comes first by name"
+	const keeps, creates, first = "update ConfigurationPolicy a", "create ConfigurationPolicy a", "also has a template for ConfigurationPolicy a, and comes first by name"
 	observed := func(policy string, c policyv1.ComplianceState) dependency.Observation {
 		return dependency.Observation{Compliance: c, Policy: policy}
 	}

@@ -34,7 +34,7 @@ func TestAReportOfTheAttemptBeforeComesLate(t *testing.T) {
 	}
 	written := now.Add(400 * time.Millisecond)
 	report(failed)
-	says(now, "starting a; so far 0 of 2 clusters done, 2 not started")
+	says(now, "starting a; before that 0 of 2 clusters done, 2 not started")
 	p.Applied("a", written)
 	says(written, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 10m0s")
 	report(failed)
@@ -47,10 +47,10 @@ func TestAReportOfTheAttemptBeforeComesLate(t *testing.T) {
 	says(written, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 10m0s")
 	failed.Attempt, failed.Applied = 0, now.Add(time.Second)
 	report(failed)
-	says(now.Add(time.Second), "starting a; so far 0 of 2 clusters done, 2 not started")
+	says(now.Add(time.Second), "starting a; before that 0 of 2 clusters done, 2 not started")
 	failed.Attempt = 1
 	report(failed)
-	says(now.Add(time.Second), "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight (1 failed), 1 not started; recheck after 10m0s")
+	says(now.Add(time.Second), "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight (of these 1 failed), 1 not started; recheck after 10m0s")
 }
 
 // R39: an attempt is raised while a is written, or in flight. Its object has the stamp of the attempt before, and what is
@@ -88,9 +88,9 @@ func TestAnAttemptIsRaisedMeanwhile(t *testing.T) {
 				status status.RolloutStatus
 				want   string
 			}{
-				{status.Failed, "starting a; so far 0 of 2 clusters done, 2 not started"},
+				{status.Failed, "starting a; before that 0 of 2 clusters done, 2 not started"},
 				{status.Progressing, "0 of 2 clusters done, 1 in flight, 1 not started"},
-				{status.Succeeded, "starting b; so far 1 of 2 clusters done, 1 not started"},
+				{status.Succeeded, "starting b; before that 1 of 2 clusters done, 1 not started"},
 			} {
 				r := status.Report{Cluster: "a", Status: step.status, LastTransitionTime: now.Add(time.Hour), Applied: written}
 				if err := p.Report(r); err != nil {
@@ -117,7 +117,7 @@ func TestKeptUpToDateStaysInItsAttempt(t *testing.T) {
 	p.Applied("a", now.Add(time.Minute))
 	for at, want := range map[time.Duration]string{
 		time.Minute:      "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 10m0s",
-		11 * time.Minute: "starting a; so far 0 of 2 clusters done, 2 not started",
+		11 * time.Minute: "starting a; before that 0 of 2 clusters done, 2 not started",
 	} {
 		if got := p.Next(now.Add(at)).String(); got != want {
 			t.Errorf("after %v %s\nwant %s", at, got, want)
@@ -143,9 +143,9 @@ func TestThePlannerKeepsAttempts(t *testing.T) {
 		want    string
 	}{
 		{0, "0 of 2 clusters done, 2 failed"},
-		{1, "starting b; so far 0 of 2 clusters done, 1 failed, 1 not started"},
-		{2, "starting a, b; so far 0 of 2 clusters done, 2 not started"},
-		{1, "starting b; so far 0 of 2 clusters done, 1 failed, 1 not started"},
+		{1, "starting b; before that 0 of 2 clusters done, 1 failed, 1 not started"},
+		{2, "starting a, b; before that 0 of 2 clusters done, 2 not started"},
+		{1, "starting b; before that 0 of 2 clusters done, 1 failed, 1 not started"},
 	} {
 		p.SetGroups(one)
 		if err := p.SetStrategy(progressive("2", config("2", "10m", 0)), rollout.Options{Attempt: step.attempt}); err != nil {
@@ -157,7 +157,7 @@ func TestThePlannerKeepsAttempts(t *testing.T) {
 		}
 	}
 	p.Forget("a")
-	if got, want := p.Next(now).String(), "starting b, a; so far 0 of 2 clusters done, 2 not started"; got != want {
+	if got, want := p.Next(now).String(), "starting b, a; before that 0 of 2 clusters done, 2 not started"; got != want {
 		t.Errorf("forgotten: %s\nwant %s", got, want)
 	}
 }
@@ -218,11 +218,11 @@ func TestAReportWithoutAWriteInTheSecondOfAnAttempt(t *testing.T) {
 		want    string
 		later   string // when the deadline of a report that counts has passed
 	}{
-		{status.Succeeded, now, 0, "starting b; so far 1 of 2 clusters done, 1 not started", "starting b; so far 1 of 2 clusters done, 1 not started"},
+		{status.Succeeded, now, 0, "starting b; before that 1 of 2 clusters done, 1 not started", "starting b; before that 1 of 2 clusters done, 1 not started"},
 		{status.Progressing, now, 0, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 9m59s", "timed out a; the rollout is stopped"},
 		{status.Progressing, now.Add(time.Second), 0, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 10m0s", "timed out a; the rollout is stopped"},
 		{"Unheard of", now, -1, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 9m59s", "timed out a; the rollout is stopped"},
-		{status.Skip, now, 0, "starting b; so far 1 of 2 clusters done, 1 not started", "starting b; so far 1 of 2 clusters done, 1 not started"},
+		{status.Skip, now, 0, "starting b; before that 1 of 2 clusters done, 1 not started", "starting b; before that 1 of 2 clusters done, 1 not started"},
 		{status.Failed, now, 0, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 9m59.4s", "timed out a; the rollout is stopped"},
 		{status.TimeOut, now, 0, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 9m59.4s", "timed out a; the rollout is stopped"},
 		{status.Failed, written, 0, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 9m59.4s", "timed out a; the rollout is stopped"},

@@ -135,7 +135,7 @@ func (reason BlockReason) String() string {
 	case BlockConcurrency, BlockRamp:
 		return reason.concurrency()
 	case BlockPlaces:
-		return reason.detailed(fmt.Sprintf("clusters that were deselected from %v or moved to another group still count in it, so the last clusters of %[1]v wait until others are done", reason.Group))
+		return reason.detailed(fmt.Sprintf("%v still counts clusters that left it (deselected, or moved to another group), so its last clusters wait for all others that it counts", reason.Group))
 	case BlockExposed:
 		return reason.exposure()
 	case BlockStarts:
@@ -148,7 +148,7 @@ func (reason BlockReason) String() string {
 }
 
 func (reason BlockReason) full() string {
-	text := fmt.Sprintf("the record of deselected clusters in the rollout's object is full: %s %s not fit", clusters(reason.Failures), plural(reason.Failures > 1, "does", "do"))
+	text := fmt.Sprintf("the record of deselected clusters in the rollout's object is full: %s cannot be added", plural(reason.Failures > 1, "1 deselected cluster", fmt.Sprintf("%d deselected clusters", reason.Failures)))
 	if !reason.Until.IsZero() {
 		text += fmt.Sprintf(", and %s until %s", plural(reason.Failures > 1, "counts", "count"), inUTC(reason.Until))
 	}
@@ -203,7 +203,7 @@ func (reason BlockReason) takers() string {
 func (reason BlockReason) starts() string {
 	var parts []string
 	if reason.Starting > 0 {
-		parts = append(parts, fmt.Sprintf("%d %s now", reason.Starting, plural(reason.Starting > 1, "starts", "start")))
+		parts = append(parts, fmt.Sprintf("%d %s starting", reason.Starting, plural(reason.Starting > 1, "is", "are")))
 	}
 	switch {
 	case !reason.Until.IsZero():
@@ -214,8 +214,7 @@ func (reason BlockReason) starts() string {
 		parts = append(parts, "it is unknown when the next starts")
 	}
 	if reason.WithoutTime > 0 {
-		parts = append(parts, fmt.Sprintf("the status of %s in flight has no timestamp", clusters(reason.WithoutTime)))
+		parts = append(parts, fmt.Sprintf("because the status of %s in flight has no timestamp", clusters(reason.WithoutTime)))
 	}
-	return fmt.Sprintf("at most %s %s within %v (maxStarts): %s",
-		clusters(reason.MaxStarts), plural(reason.MaxStarts > 1, "starts", "start"), reason.Per, strings.Join(parts, ", "))
+	return fmt.Sprintf("the start limit is reached (maxStarts: %d within %v): %s", reason.MaxStarts, reason.Per, strings.Join(parts, ", "))
 }

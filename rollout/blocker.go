@@ -83,11 +83,11 @@ func (b *Blocker) kind(many bool) string {
 	case b.frozen:
 		return plural(many, "is frozen", "are frozen")
 	case b.late:
-		return plural(many, "starts once its previous object, which is being deleted, is gone", "start once their previous objects, which are being deleted, are gone")
+		return plural(many, "starts once its old object is gone (it is being deleted)", "start once their old objects are gone (they are being deleted)")
 	case b.refused:
 		return plural(many, "starts once the API server accepts the write of its object, which it refused", "start once the API server accepts the writes of their objects, which it refused")
 	case b.Starting:
-		return plural(many, "starts now", "start now")
+		return plural(many, "is starting", "are starting")
 	case b.Silent:
 		return plural(many, "has not reported on this version", "have not reported on this version")
 	case b.Reason == status.ReportRefused:
@@ -198,7 +198,7 @@ func (b *Blocker) since(many bool) string {
 	case many || b.Since.IsZero():
 		return ""
 	case b.Silent:
-		return fmt.Sprintf(" (its object was written at %s)", inUTC(b.Since))
+		return fmt.Sprintf(" (written for this cluster at %s)", inUTC(b.Since))
 	case b.Status == status.Failed:
 		return " at " + inUTC(b.Since)
 	}
@@ -235,10 +235,16 @@ func (b *Blocker) thaws(many bool) string {
 
 // refusal says why the API server refused to write the object of the cluster, of several clusters for one of them.
 func (b *Blocker) refusal(many bool) string {
-	if many {
+	switch {
+	case b.Message == "" && many:
+		return " (" + b.label() + ": no reason is known)"
+	case b.Message == "":
+		return ": no reason is known"
+	case many:
 		return " (" + quoted(b.label(), b.Message) + ")"
+	default:
+		return fmt.Sprintf(": %q", b.Message)
 	}
-	return fmt.Sprintf(": %q", b.Message)
 }
 
 // blocker describes the cluster at a position.

@@ -55,19 +55,19 @@ func (breach *Breach) detail() string {
 	switch mandatory := breach.Mandatory && breach.Group != fleet.UnknownGroup(); {
 	case breach.AllGroups:
 	case mandatory && breach.Lasting:
-		fmt.Fprintf(&text, " in %v, which was mandatory (tolerates no failure)", breach.Group)
+		fmt.Fprintf(&text, " in the former mandatory %v (which tolerated no failure)", breach.Group)
 	case mandatory:
 		fmt.Fprintf(&text, " in mandatory %v (which tolerates no failure)", breach.Group)
 	case breach.Lasting:
-		fmt.Fprintf(&text, " in what was %v", breach.Group)
+		fmt.Fprintf(&text, " in the former %v", breach.Group)
 	default:
 		fmt.Fprintf(&text, " in %v", breach.Group)
 	}
-	if breach.Lasting {
-		text.WriteString(" before the decision groups changed")
-	}
 	if !breach.Mandatory {
 		fmt.Fprintf(&text, ", maxFailures is %d", breach.MaxFailures)
+	}
+	if breach.Lasting {
+		text.WriteString("; the decision groups changed since, and this counts all the same")
 	}
 	text.WriteString("; the rollout continues once " + breach.tolerated() + " failed or timed out")
 	if breach.Lost > breach.MaxFailures {

@@ -88,7 +88,7 @@ func TestAWriteBeforeASuccessThatIsBeingDeletedHasNoEffect(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Applied("a", now.Add(-time.Minute))
-	if got, want := p.Next(now).String(), "starting a; so far 0 of 1 clusters done, 1 not started"; got != want {
+	if got, want := p.Next(now).String(), "starting a; before that 0 of 1 clusters done, 1 not started"; got != want {
 		t.Errorf("an earlier write: %s, want %s", got, want)
 	}
 	p.Applied("a", now.Add(time.Minute))
@@ -263,14 +263,14 @@ func TestASoakRunsFromTheAnswer(t *testing.T) {
 		opts   rollout.Options
 		want   string
 	}{
-		{"not noted", status.Report{Status: status.Succeeded, Applied: late}, rollout.Options{}, "starting b; so far 1 of 2 clusters done, 1 not started"},
+		{"not noted", status.Report{Status: status.Succeeded, Applied: late}, rollout.Options{}, "starting b; before that 1 of 2 clusters done, 1 not started"},
 		{"noted", status.Report{Status: status.Succeeded, Applied: late, Answered: now}, rollout.Options{}, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 30m0s"},
 		{"the condition has moved since", status.Report{Status: status.Succeeded, Applied: late, Answered: now.Add(-40 * time.Minute), LastTransitionTime: now.Add(-10 * time.Minute)}, rollout.Options{},
 			"0 of 2 clusters done, 1 in flight, 1 not started; recheck after 20m0s"},
-		{"of an unknown write", status.Report{Status: status.Succeeded, LastTransitionTime: late, Answered: now}, rollout.Options{}, "starting b; so far 1 of 2 clusters done, 1 not started"},
+		{"of an unknown write", status.Report{Status: status.Succeeded, LastTransitionTime: late, Answered: now}, rollout.Options{}, "starting b; before that 1 of 2 clusters done, 1 not started"},
 		{"it is no success", status.Report{Status: status.Progressing, Applied: late, Answered: now}, rollout.Options{}, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 15m0s"},
 		{"it started when it was written", status.Report{Status: status.Succeeded, Applied: late, Answered: now.Add(-30 * time.Minute)},
-			rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 40 * time.Minute}}}, "starting b; so far 1 of 2 clusters done, 1 not started"},
+			rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 40 * time.Minute}}}, "starting b; before that 1 of 2 clusters done, 1 not started"},
 	} {
 		test.report.Cluster = "a"
 		result, err := rollout.Plan(strategy, groups, []status.Report{test.report}, now, test.opts)

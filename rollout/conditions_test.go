@@ -173,7 +173,7 @@ func TestSentencesOfGroupsAreWholeUpToTheirBound(t *testing.T) {
 		seen[want[len(first):]] = true
 
 		four := func(f *fleet) *fleet { return two(f).group("y", "later").group("x", "later too") }
-		then := "; once these groups are done, waiting for "
+		then := "; once all of these groups are done, for "
 		switch y, x := `group 2 "y"`, `group 3 "x"`; {
 		case len(want)+len(y)+len(x) <= 550:
 			want += then + y + ", " + x

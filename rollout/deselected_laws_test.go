@@ -343,7 +343,7 @@ func TestASuccessThatIsBeingDeletedWaitsAgain(t *testing.T) {
 // R29: what a plan, the planner and a rollback say of a cluster that starts once its object is gone, which is being deleted.
 func TestALateStartIsNotReportedAsStartingNow(t *testing.T) {
 	strategy, groups := progressive("1", config("", "10m", 0)), selecting(t, false, "a", "b")
-	const want = "starting a; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a starts once its previous object, which is being deleted, is gone"
+	const want = "starting a; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a starts once its old object is gone (it is being deleted)"
 	going := []status.Report{{Cluster: "a", Status: status.ToApply, Deleting: true}}
 	plan, err := rollout.Plan(strategy, groups, going, now, rollout.Options{})
 	if err != nil {

@@ -45,7 +45,7 @@ func ExampleOptions_ignored() {
 	fmt.Println(result)
 	fmt.Println(result.Summary().Aggregate(), result.Summary())
 	// Output:
-	// starting athens, berlin; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): berlin starts now
+	// starting athens, berlin; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): berlin is starting
 	// in flight athens; recheck after 9m0s
 	// Succeeded 2 of 2 clusters done, 1 more ignored
 }
@@ -65,7 +65,7 @@ func ExampleOptions_failedBefore() {
 	reports = append(reports, status.Report{Cluster: "berlin", Status: status.TimeOut})
 	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), baseline)))
 	// Output:
-	// starting berlin; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): berlin starts now
+	// starting berlin; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): berlin is starting
 	// 1 cluster blocked: the rollout is stopped: berlin failed, maxFailures is 0; the rollout continues once berlin is no longer failed or timed out
 }
 
@@ -89,6 +89,6 @@ func ExampleOptions_attempt() {
 	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), rollout.Options{Attempt: 1})))
 	// Output:
 	// in flight berlin; the rollout is stopped: berlin, cairo failed, maxFailures is 0; the rollout continues once none of these is failed or timed out; recheck after 10m0s
-	// starting berlin; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): berlin starts now
+	// starting berlin; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): berlin is starting
 	// in flight berlin; 1 cluster blocked: the rollout is stopped: berlin failed, maxFailures is 0; the rollout continues once berlin is no longer failed or timed out; recheck after 10m0s
 }

@@ -47,7 +47,7 @@ func ExampleOptions_ramp() {
 	initial := 1
 	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Options{Ramp: &initial})))
 	// Output:
-	// starting paris; in flight lima; 2 more clusters blocked: the ramp limit is reached (2 of 2 in flight or starting; it rises as clusters succeed): lima is progressing, and stays in flight until it is done (no progressDeadline); paris starts now
+	// starting paris; in flight lima; 2 more clusters blocked: the ramp limit is reached (2 of 2 in flight or starting; it rises as clusters succeed): lima is progressing, and stays in flight until it is done (no progressDeadline); paris is starting
 }
 
 // The registry bears three new clients in an hour.
@@ -55,7 +55,7 @@ func ExampleStartLimit() {
 	reports := []status.Report{{Cluster: "berlin", Status: status.Succeeded, Applied: noon().Add(-20 * time.Minute)}}
 	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Options{MaxStarts: &rollout.StartLimit{Count: 3, Per: metav1.Duration{Duration: time.Hour}}})))
 	// Output:
-	// starting lima, oslo; 3 more clusters blocked: at most 3 clusters start within 1h0m0s (maxStarts): 2 start now, the next starts at 2026-11-21T12:40:00Z; recheck after 40m0s
+	// starting lima, oslo; 3 more clusters blocked: the start limit is reached (maxStarts: 3 within 1h0m0s): 2 are starting, the next starts at 2026-11-21T12:40:00Z; recheck after 40m0s
 }
 
 // People look at the canary for an hour.

@@ -87,7 +87,7 @@ func ExamplePlan() {
 	// Output:
 	// apply to oslo in group 0 "canary"
 	// delete from tokyo
-	// starting oslo; in flight lima; removing the workload from tokyo; 3 more clusters blocked: the concurrency limit is reached (2 of 2 in flight or starting): lima is progressing, and stays in flight until it is done (no progressDeadline); oslo starts now
+	// starting oslo; in flight lima; removing the workload from tokyo; 3 more clusters blocked: the concurrency limit is reached (2 of 2 in flight or starting): lima is progressing, and stays in flight until it is done (no progressDeadline); oslo is starting
 }
 
 // byGroup rolls out group by group.
@@ -116,7 +116,7 @@ func ExampleResult_Find() {
 	// Output:
 	// berlin: Settled
 	// oslo: Starting
-	// paris: Blocked, waiting for group 0 "canary": 1 of 2 done; oslo starts now
+	// paris: Blocked, waiting for group 0 "canary": 1 of 2 done; oslo is starting
 	// tokyo is not selected
 }
 
@@ -127,10 +127,10 @@ func ExampleResult_Blocked() {
 		fmt.Printf("%s (%v): reason %s, message %q\n", c.Name, c.Group, reason.Type, reason)
 	}
 	// Output:
-	// lima (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo start now"
-	// paris (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo start now"
-	// quito (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo start now"
-	// rome (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo start now"
+	// lima (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo are starting"
+	// paris (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo are starting"
+	// quito (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo are starting"
+	// rome (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo are starting"
 }
 
 // The same for a fleet that is too large to list.
@@ -141,8 +141,8 @@ func ExampleResult_BlockCounts() {
 		fmt.Println(w)
 	}
 	// Output:
-	// 1 more cluster blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight or starting): berlin starts now
-	// 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; berlin starts now; 1 cluster of that group is blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight or starting)
+	// 1 more cluster blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight or starting): berlin is starting
+	// 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; berlin is starting; 1 cluster of that group is blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight or starting)
 }
 
 // The clusters that need nothing more.
@@ -254,7 +254,7 @@ func ExampleResult_Summary() {
 		fmt.Printf("%v: %d%%, %d waiting, %d of them blocked\n", g.Group, g.Percent(), g.ToApply, g.Blocked)
 	}
 	// Output:
-	// Progressing: 2 of 6 clusters done, 2 in flight (1 failed); lima failed; rome is progressing, and never times out (no progressDeadline); paris, quito start now
+	// Progressing: 2 of 6 clusters done, 2 in flight (of these 1 failed); lima failed; rome is progressing, and never times out (no progressDeadline); paris, quito are starting
 	// group 0 "canary": 100%, 0 waiting, 0 of them blocked
 	// group 1: 0%, 2 waiting, 0 of them blocked
 }
@@ -326,7 +326,7 @@ func ExampleOptions_maxConcurrencyPerGroup() {
 	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(),
 		rollout.Options{MaxConcurrencyPerGroup: intstr.FromString("50%")})))
 	// Output:
-	// starting lima, paris; 2 more clusters blocked: the concurrency limit of group 1 is reached (2 of 2 in flight or starting): lima, paris start now
+	// starting lima, paris; 2 more clusters blocked: the concurrency limit of group 1 is reached (2 of 2 in flight or starting): lima, paris are starting
 }
 
 // A failure that is tolerated does not slow the rollout down.
@@ -343,7 +343,7 @@ func ExampleOptions_failedFreesSlot() {
 	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{FailedFreesSlot: true})))
 	// Output:
 	// in flight berlin; 5 clusters blocked: the concurrency limit is reached (1 of 1 in flight): berlin failed, and counts as in flight until it succeeds (no progressDeadline)
-	// starting lima; in flight berlin; 4 more clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): lima starts now
+	// starting lima; in flight berlin; 4 more clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): lima is starting
 }
 
 // A strategy without MaxConcurrency takes the group size of its placement, as the API documents.
@@ -363,7 +363,7 @@ func ExampleSchedule_concurrencySource() {
 	fmt.Println(result)
 	// Output:
 	// [group 0, group 1: 3 at a time] by clustersPerDecisionGroup
-	// starting berlin, lima, oslo; 1 more cluster blocked: the concurrency limit is reached (3 of 3 in flight or starting): berlin, lima, oslo start now
+	// starting berlin, lima, oslo; 1 more cluster blocked: the concurrency limit is reached (3 of 3 in flight or starting): berlin, lima, oslo are starting
 }
 
 // A mistyped selector must not undeploy a fleet.
@@ -378,7 +378,7 @@ func ExampleOptions_maxRemoved() {
 	fmt.Println(result.Warnings[0])
 	// Output:
 	// removed: 0
-	// removals are blocked: the workload would be removed from cairo and 2 more clusters (3 of the 4 clusters with a report), and maxRemoved is 1
+	// removals are blocked: the workload would be removed from cairo and 2 more clusters (3 of the 4 clusters that have it), and maxRemoved is 1
 }
 
 // While the scheduler writes its decisions nothing starts: the canary group may only seem to be empty.

@@ -21,12 +21,11 @@ func (c *choice) exposureReached() BlockReason {
 // exposure gives the sentence of BlockExposed.
 func (reason BlockReason) exposure() string {
 	n := reason.InFlight + reason.Starting
-	has := plural(n > 1, "has the version", "have the version")
+	has := plural(n > 1, "has it", "have it")
 	if reason.Starting > 0 {
 		has += plural(n > 1, " or gets it now", " or get it now")
 	}
-	is := plural(n > 1, "is", "are")
-	return reason.detailed(fmt.Sprintf("because the decision groups changed, at most %s may be exposed, and %d %s (%s, and %s not done with it)", clusters(reason.MaxConcurrency), n, is, has, is))
+	return reason.detailed(fmt.Sprintf("since the decision groups changed, at most %s may have the version without being done, and %d %s", clusters(reason.MaxConcurrency), n, has))
 }
 
 // exposed gives the wait set of all clusters that are exposed or start. It takes time linear in the fleet.

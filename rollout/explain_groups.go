@@ -112,7 +112,7 @@ func (r *Result) inGroups(waited waited, told map[stages.Group]bool) string {
 		}
 		later = append(later, key)
 	}
-	then := plural(len(waited.active) > 1, "; once that group is done, waiting for ", "; once these groups are done, waiting for ")
+	then := plural(len(waited.active) > 1, "; once that group is done, for ", "; once all of these groups are done, for ")
 	switch n := len(waited.later); {
 	case n > 0 && len(later) == 0:
 		text.WriteString(then + groups(n, " more"))

@@ -21,7 +21,7 @@ import (
 
 // groupsIn finds what the sentence of an explanation says of groups beside the first: those whose turn it is, how many more there
 // are, and those whose turn comes then.
-var groupsIn = regexp.MustCompile(`; also waiting for (group \d+[^:;]*):|; also waiting for (\d+) more groups?|; once (?:that group is|these groups are) done, waiting for (.*)$`)
+var groupsIn = regexp.MustCompile(`; also waiting for (group \d+[^:;]*):|; also waiting for (\d+) more groups?|; once (?:that group is|all of these groups are) done, for (.*)$`)
 
 // R29, R33: an explanation names each group that is waited for, the first three of those whose turn it is and of those whose turn comes then,
 // and counts the others.

@@ -139,7 +139,7 @@ func TestLimit(t *testing.T) {
 		{"no cluster is selected", progressive("", config("", "1h", 0)), nil, exposure.Bounds{Exposed: 1}, rollout.Options{}, "maxConcurrency 1, maxFailures 0"},
 		{
 			"a mandatory group starts as a whole", progressive("", config("", "1h", 0), "canary"), []string{"canary: a[1..20]", "b[1..300]"}, exposure.Bounds{Exposed: 12}, rollout.Options{},
-			`bounds.exposed: Invalid value: 12: must be at least 20: even with maxConcurrency 1, maxFailures 0, a bad version can reach 20 clusters, all of them in group 0 "canary"`,
+			`bounds.exposed: Invalid value: 12: must be at least 20: even with maxConcurrency 1, maxFailures 0, a bad version can reach 20 clusters, all of them in mandatory group 0 "canary", which maxConcurrency does not limit`,
 		},
 		{
 			"of groups that expose as many it names the first", perGroup(config("", "1h", 0)), []string{"a", "b[1..20]", "c[1..20]"}, exposure.Bounds{Exposed: 12}, rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(15)},
@@ -151,24 +151,24 @@ func TestLimit(t *testing.T) {
 		},
 		{
 			"it takes too long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{},
-			`bounds.finish: Invalid value: "1h0m0s": must be at least 13h30m0s, or bounds.exposed must be higher: with the highest limits that bounds.exposed permits now (maxConcurrency 12, maxFailures 0) the rollout takes 13h30m0s`,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 13h30m0s: bounds.exposed permits at most maxConcurrency 12, maxFailures 0, and with these limits the rollout takes 13h30m0s; raise bounds.finish or bounds.exposed`,
 		},
 		{
 			"it takes too long with what is set", progressive("7", config("2", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{},
-			`bounds.finish: Invalid value: "1h0m0s": must be at least 23h0m0s, or bounds.exposed must be higher: with the highest limits that bounds.exposed permits now (maxConcurrency 7, maxFailures 2) the rollout takes 23h0m0s`,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 23h0m0s: bounds.exposed permits at most maxConcurrency 7, maxFailures 2, and with these limits the rollout takes 23h0m0s; raise bounds.finish or bounds.exposed`,
 		},
 		{
 			"it takes too long with all at a time, and the budget that is kept down", perGroup(config("", "1h", 0)), []string{"a b", "c d"}, exposure.Bounds{Exposed: 99, Finish: time.Minute}, rollout.Options{},
-			`bounds.finish: Invalid value: "1m0s": must be at least 1h0m0s, or bounds.exposed must be higher: with the highest limits that bounds.exposed permits now (maxConcurrency 4, maxFailures 1) the rollout takes 1h0m0s`,
+			`bounds.finish: Invalid value: "1m0s": must be at least 1h0m0s: bounds.exposed permits at most maxConcurrency 4, maxFailures 1, and with these limits the rollout takes 1h0m0s; raise bounds.finish or bounds.exposed`,
 		},
 		{
 			"it is unknown how long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{Paused: true},
-			`bounds.finish: Forbidden: may not be set while the rollout is paused: it is unknown how long the rollout takes (4h30m0s or more)`,
+			`bounds.finish: Forbidden: cannot be kept while the rollout is paused: it is unknown how long the rollout takes (4h30m0s or more)`,
 		},
 		{
 			"for several reasons, and of gates for the first that does not say when it opens", perGroup(config("", "1h", 0)), []string{"a", "b", "c", "d"}, exposure.Bounds{Exposed: 12, Finish: time.Hour},
 			rollout.Options{Paused: true, Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 3}, Gate: rollout.Gate{}}, {Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Name: "approval"}}, {Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Name: "window"}}, {Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Opens: now.Add(time.Minute)}}}},
-			`bounds.finish: Forbidden: may not be set while the rollout is paused, nor while the gate "approval" before group 2 is closed: it is unknown how long the rollout takes (40m0s or more)`,
+			`bounds.finish: Forbidden: cannot be kept while the rollout is paused, nor while the gate "approval" before group 2 is closed: it is unknown how long the rollout takes (40m0s or more)`,
 		},
 		{
 			"the groups are not there", progressive("", config("", "1h", 0)), nil, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{Ramp: ptr(1)},
@@ -176,16 +176,16 @@ func TestLimit(t *testing.T) {
 		},
 		{
 			"a ramp side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{Ramp: ptr(1), GroupOrder: rollout.GroupOrder{}},
-			`bounds.finish: Forbidden: may not be set while ramp is set and groups roll out in parallel: it is unknown how long the rollout takes (10m0s or more)`,
+			`bounds.finish: Forbidden: cannot be kept while groups roll out in parallel with ramp: it is unknown how long the rollout takes (10m0s or more)`,
 		},
 		{
 			"spread starts side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}, GroupOrder: rollout.GroupOrder{}},
-			`bounds.finish: Forbidden: may not be set while maxStarts is set and groups roll out in parallel: it is unknown how long the rollout takes (2h10m0s or more)`,
+			`bounds.finish: Forbidden: cannot be kept while groups roll out in parallel with maxStarts: it is unknown how long the rollout takes (2h10m0s or more)`,
 		},
 		{
 			"a ramp and spread starts side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, exposure.Bounds{Exposed: 12, Finish: time.Hour},
 			rollout.Options{Ramp: ptr(1), MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}, GroupOrder: rollout.GroupOrder{}},
-			`bounds.finish: Forbidden: may not be set while ramp and maxStarts are set and groups roll out in parallel: it is unknown how long the rollout takes (2h10m0s or more)`,
+			`bounds.finish: Forbidden: cannot be kept while groups roll out in parallel with ramp and maxStarts: it is unknown how long the rollout takes (2h10m0s or more)`,
 		},
 		{
 			"All has no limits", all("1h"), []string{"a b"}, exposure.Bounds{Exposed: 1}, rollout.Options{},

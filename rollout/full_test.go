@@ -69,7 +69,7 @@ func (o *owned) plan(t *testing.T, reports []status.Report, at time.Time) *rollo
 
 // R49: the sentence speaks of one cluster as of one.
 func TestARecordWithoutRoomForOneClusterSaysSo(t *testing.T) {
-	for failures, want := range map[int]string{1: "the record of deselected clusters in the rollout's object is full: 1 cluster does not fit", 2: "the record of deselected clusters in the rollout's object is full: 2 clusters do not fit"} {
+	for failures, want := range map[int]string{1: "the record of deselected clusters in the rollout's object is full: 1 deselected cluster cannot be added", 2: "the record of deselected clusters in the rollout's object is full: 2 deselected clusters cannot be added"} {
 		if got := (rollout.BlockReason{Type: rollout.BlockRecordFull, Failures: failures}).String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -87,7 +87,7 @@ func TestARecordThatIsFullOfStartsEmptiesItself(t *testing.T) {
 		t.Errorf("%d entries, %d more, %d removed; want 256, 44 and none while the number grows", len(r.Record.Deselected), r.Record.More, len(r.Removed))
 	}
 	r = o.plan(t, reports, now.Add(2*time.Minute))
-	const want = "the record of deselected clusters in the rollout's object is full: 44 clusters do not fit, and count until 2026-11-21T13:00:00Z"
+	const want = "the record of deselected clusters in the rollout's object is full: 44 deselected clusters cannot be added, and count until 2026-11-21T13:00:00Z"
 	if explained := r.Explain("x"); len(r.Removed) != 300 || r.BlockCounts()[0].Reason.String() != want || explained[0].Remedies[0].String() != "wait until 2026-11-21T13:00:00Z" {
 		t.Errorf("%d removed, blocked: %v, explained: %v; want %s", len(r.Removed), r.BlockCounts(), explained, want)
 	}

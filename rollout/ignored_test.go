@@ -246,12 +246,12 @@ func TestExceptions(t *testing.T) {
 		opts rollout.Options
 		want string
 	}{
-		{rollout.Options{}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 3 clusters done, 1 in flight (1 failed), 2 not started"},
-		{rollout.Options{Ignored: []string{"b"}}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight (1 failed), 1 not started, 1 more ignored"},
-		{rollout.Options{Ignored: []string{"a"}}, "starting b; so far 0 of 2 clusters done, 2 not started, 1 more ignored"},
-		{rollout.Options{FailedBefore: []string{"a"}}, "0 of 3 clusters done, 1 in flight (1 failed), 2 not started"},
-		{rollout.Options{FailedBefore: []string{"a"}, FailedFreesSlot: true}, "starting b; so far 0 of 3 clusters done, 1 in flight (1 failed), 2 not started"},
-		{rollout.Options{FailedBefore: []string{"a"}, Ignored: []string{"a"}}, "starting b; so far 0 of 2 clusters done, 2 not started, 1 more ignored"},
+		{rollout.Options{}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 3 clusters done, 1 in flight (of these 1 failed), 2 not started"},
+		{rollout.Options{Ignored: []string{"b"}}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight (of these 1 failed), 1 not started, 1 more ignored"},
+		{rollout.Options{Ignored: []string{"a"}}, "starting b; before that 0 of 2 clusters done, 2 not started, 1 more ignored"},
+		{rollout.Options{FailedBefore: []string{"a"}}, "0 of 3 clusters done, 1 in flight (of these 1 failed), 2 not started"},
+		{rollout.Options{FailedBefore: []string{"a"}, FailedFreesSlot: true}, "starting b; before that 0 of 3 clusters done, 1 in flight (of these 1 failed), 2 not started"},
+		{rollout.Options{FailedBefore: []string{"a"}, Ignored: []string{"a"}}, "starting b; before that 0 of 2 clusters done, 2 not started, 1 more ignored"},
 	} {
 		r := plan(t, planned{strategy: progressive("1", config("", "", 0)), groups: []string{"a b c"}, reports: "a=Failed/1m", opts: c.opts})
 		if got := r.Next.String(); got != c.want {

@@ -220,7 +220,7 @@ func TestABreachThatLastsSaysWhatEndsIt(t *testing.T) {
 	before := lookAgain(t, one, groupsOf(t, "0: a b c, 1: d e, 5: z"), failed, nil, false)
 	for _, restarts := range []bool{false, true} {
 		r := lookAgain(t, one, groupsOf(t, "1: a d, 2: b c e, 5: z"), failed, before, restarts)
-		const want = "the rollout is stopped: a, b failed in what was group 0 before the decision groups changed, maxFailures is 1; the rollout continues once at most 1 of these is failed or timed out"
+		const want = "the rollout is stopped: a, b failed in the former group 0, maxFailures is 1; the decision groups changed since, and this counts all the same; the rollout continues once at most 1 of these is failed or timed out"
 		if got := r.Breach.String(); got != want || r.Summary().Breach != want {
 			t.Errorf("%q and %q, want %q", got, r.Summary().Breach, want)
 		}
@@ -247,7 +247,7 @@ func TestABreachThatLastsSaysWhatEndsIt(t *testing.T) {
 	}
 	before = lookAgain(t, one, groupsOf(t, "0: b c, 1: d e, 5: z"), failed, before, false)
 	r := lookAgain(t, one, groupsOf(t, "1: b c d e, 5: z"), failed[1:], before, false)
-	if want := "the rollout is stopped: a (deselected), b failed in what was group 0 before the decision groups changed, maxFailures is 1; the rollout continues once at most 1 of these is failed or timed out"; r.Breach.String() != want || r.Breach.Lost != 1 {
+	if want := "the rollout is stopped: a (deselected), b failed in the former group 0, maxFailures is 1; the decision groups changed since, and this counts all the same; the rollout continues once at most 1 of these is failed or timed out"; r.Breach.String() != want || r.Breach.Lost != 1 {
 		t.Errorf("after one left: %q, %d lost, want %q and 1", r.Breach, r.Breach.Lost, want)
 	}
 	r = lookAgain(t, progressive("5", config("2", "", 0), "canary"), groupsOf(t, "1: b, 2: c"), standings("a TimeOut, b Succeeded"),

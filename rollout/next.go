@@ -51,7 +51,7 @@ func (next Next) String() string {
 	}
 	counts := next.Counts.String()
 	if len(next.Start) > 0 {
-		counts = "so far " + counts
+		counts = "before that " + counts
 	}
 	parts = append(parts, counts)
 	return strings.Join(next.appendRecheck(parts), "; ")

@@ -177,7 +177,7 @@ func TestPlannerAsksForTheOrderOnlyWhenItChanges(t *testing.T) {
 	}
 	asked = 0
 	for _, at := range []time.Time{now, now.Add(time.Hour), now} { // the clock is set back, too
-		if got, want := p.Result(at).String(), "starting c, b; 1 more cluster blocked: the concurrency limit is reached (2 of 2 in flight or starting): b, c start now"; got != want {
+		if got, want := p.Result(at).String(), "starting c, b; 1 more cluster blocked: the concurrency limit is reached (2 of 2 in flight or starting): b, c are starting"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		p.Next(at)
@@ -248,11 +248,11 @@ func TestPlannerRemembersWhatWasApplied(t *testing.T) {
 	p.Applied("a", ago(t, "60s"))
 	want("the same write once more", "starting b")
 	p.Forget("a")
-	want("nothing was there after all", "starting a; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a starts now")
+	want("nothing was there after all", "starting a; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a is starting")
 	report(status.ToApply, "", "")
-	want("R8 and another version is wanted", "starting a; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a starts now")
+	want("R8 and another version is wanted", "starting a; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a is starting")
 	p.Applied("x", ago(t, "1m"))
 	want("R46 a cluster that is not selected", "removing the workload from x; 2 clusters blocked: the concurrency limit is reached (1 of 1 in flight): x (deselected) has not reported on this version and times out at 2026-11-21T12:09:00Z; recheck after 9m0s")
 	p.Forget("x")
-	want("R46 its object is gone", "starting a; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a starts now")
+	want("R46 its object is gone", "starting a; 1 more cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a is starting")
 }

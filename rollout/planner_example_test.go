@@ -51,9 +51,9 @@ func ExamplePlanner() {
 	show(noon.Add(3*time.Minute), status.Report{Cluster: "cluster2", Status: status.Progressing, LastTransitionTime: noon.Add(2 * time.Minute)})
 	show(noon.Add(13 * time.Minute))
 	// Output:
-	// 12:00 starting cluster1; so far 0 of 3 clusters done, 3 not started
+	// 12:00 starting cluster1; before that 0 of 3 clusters done, 3 not started
 	// 12:01 0 of 3 clusters done, 1 in flight, 2 not started; recheck after 9m0s
-	// 12:02 starting cluster2; so far 1 of 3 clusters done, 2 not started
+	// 12:02 starting cluster2; before that 1 of 3 clusters done, 2 not started
 	// 12:03 1 of 3 clusters done, 1 in flight, 1 not started; recheck after 9m0s
 	// 12:13 timed out cluster2; the rollout is stopped: cluster2 failed, maxFailures is 0; the rollout continues once cluster2 is no longer failed or timed out; 1 of 3 clusters done, 1 failed, 1 not started
 }

@@ -127,9 +127,9 @@ func (remedy Remedy) String() string {
 		return fmt.Sprintf("raise maxFailures to %d", remedy.Count)
 	case RemedyRaiseShares:
 		if remedy.Count > 0 {
-			return fmt.Sprintf("give this hub a share of failures of at least %d", remedy.Count)
+			return fmt.Sprintf("raise this hub's share of maxFailures to at least %d", remedy.Count)
 		}
-		return "give this hub a larger share of concurrency"
+		return "raise this hub's share of concurrency"
 	case RemedySetProgressDeadline:
 		return "set a progressDeadline"
 	case RemedyCompleteGroups:

@@ -86,9 +86,9 @@ func TestAClusterOnlyOnRecordCannotBeFixed(t *testing.T) {
 		"it keeps a slot":          {"1", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 		"it keeps a slot till ten": {"1", "10m", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 		"there is no right to fail": {"5", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"retry the failed clusters: raise the rollout's attempt number to 1, or give this hub a share of failures of at least 2, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 3}},
+			"retry the failed clusters: raise the rollout's attempt number to 1, or raise this hub's share of maxFailures to at least 2, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 3}},
 		"there is one right to fail": {"5", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"fix the workload on b, or retry the failed clusters: raise the rollout's attempt number to 1, or give this hub a share of failures of at least 2, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 3, Failures: 1}},
+			"fix the workload on b, or retry the failed clusters: raise the rollout's attempt number to 1, or raise this hub's share of maxFailures to at least 2, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 3, Failures: 1}},
 		"it keeps a right to start": {"5", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 1, Failures: 1}},
 		"it left":                   {"0", "10m", []status.DeselectedCluster{entry("x", status.TimeOut)}, nil, "retry the failed clusters: raise the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version, or add x to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 	} {
@@ -296,8 +296,8 @@ func TestAClusterThatIsNeverDoneCannotBeFixed(t *testing.T) {
 		"it left, and its object is there": {"0", []status.DeselectedCluster{{Report: untracked("x")}}, []status.Report{untracked("x")}, nil,
 			rules + ", or " + rest("1") + ", or add x to the ignored clusters (no longer counted as in flight, failed or done)"},
 		"only the record tells of it":  {"0", []status.DeselectedCluster{{Report: untracked("x")}}, nil, nil, rest("1") + ", or add x to the ignored clusters (no longer counted as in flight, failed or done)"}, // where objects go at once
-		"there is no right to fail":    {"5", nil, []status.Report{untracked("a")}, &rollout.Shares{Concurrency: 3}, rules + ", or " + others + ", or give this hub a share of failures of at least 1"},
-		"there is a right for another": {"5", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, &rollout.Shares{Concurrency: 3, Failures: 1}, "fix the workload on b, or " + rules + ", or " + others + ", or give this hub a share of failures of at least 2"},
+		"there is no right to fail":    {"5", nil, []status.Report{untracked("a")}, &rollout.Shares{Concurrency: 3}, rules + ", or " + others + ", or raise this hub's share of maxFailures to at least 1"},
+		"there is a right for another": {"5", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, &rollout.Shares{Concurrency: 3, Failures: 1}, "fix the workload on b, or " + rules + ", or " + others + ", or raise this hub's share of maxFailures to at least 2"},
 	} {
 		strategy := progressive("1", config(test.budget, "10m", 0))
 		groups := newFleet(t).group("", "a", "b", "c").read()

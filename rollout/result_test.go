@@ -126,7 +126,7 @@ func TestSummary(t *testing.T) {
 			},
 			Removed: 2,
 			Waiting: []string{"the concurrency limit is reached (4 of 4 in flight or starting): f failed, and counts as in flight until 2026-11-21T12:08:00Z; b is progressing and times out at 2026-11-21T12:09:00Z; " +
-				"h succeeded and has to stay so (minSuccessTime) until 2026-11-21T12:02:00Z; l starts now"},
+				"h succeeded and has to stay so (minSuccessTime) until 2026-11-21T12:02:00Z; l is starting"},
 		}
 		if d := cmp.Diff(want, plan(t, s).Summary()); d != "" {
 			t.Error(d)

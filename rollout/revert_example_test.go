@@ -55,7 +55,7 @@ func ExampleRevert() {
 	fmt.Println("quito", disposition)
 	// Output:
 	// starting oslo, lima, berlin; in flight paris
-	// starting oslo; in flight paris; 2 more clusters blocked: the concurrency limit is reached (2 of 2 in flight or starting): paris is progressing (since 2026-11-21T12:00:00Z), and stays in flight until it is done (no progressDeadline); oslo starts now
+	// starting oslo; in flight paris; 2 more clusters blocked: the concurrency limit is reached (2 of 2 in flight or starting): paris is progressing (since 2026-11-21T12:00:00Z), and stays in flight until it is done (no progressDeadline); oslo is starting
 	// quito Settled
 }
 
@@ -235,11 +235,11 @@ func Example_abort() {
 	// Output:
 	// stored: 0 1 false
 	// write oslo 1
-	// RolloutProgressing: version 1: 0 of 2 clusters done; the concurrency limit is reached (1 of 1 in flight or starting): oslo starts now
+	// RolloutProgressing: version 1: 0 of 2 clusters done; the concurrency limit is reached (1 of 1 in flight or starting): oslo is starting
 	// stored: 0 1 true
 	// write oslo 0
-	// RolloutReverting: the rollout of 1 was aborted at 2026-11-21T12:01:00Z: 0 of 1 clusters rolled back to 0; oslo starts now
-	// RolloutReverted: the rollout of 1 was aborted at 2026-11-21T12:01:00Z: 1 of 1 clusters rolled back to 0
+	// RolloutReverting: the rollout of 1 was aborted at 2026-11-21T12:01:00Z; so far 0 of 1 clusters are rolled back to 0; oslo is starting
+	// RolloutReverted: the rollout of 1 was aborted at 2026-11-21T12:01:00Z; 1 of 1 clusters are rolled back to 0
 }
 
 // R39, R43: a cluster that fails in the rollback is not started again by the attempt that the rollout wanted, as the documented

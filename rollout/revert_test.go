@@ -206,12 +206,12 @@ func TestOptionsInARollback(t *testing.T) {
 	}{
 		{"R44 the latest first", all(""), false, nil, rollout.Options{}, "starting d, c, b, a"},
 		{"R44 an order of the caller", all(""), false, nil, rollout.Options{Order: strings.Compare}, "starting a, b, c, d"},
-		{"R44 the last group first", perGroup(config("", "", 0)), false, nil, rollout.Options{}, "starting d, c; 2 clusters blocked: waiting for group 1: 0 of 2 done; c, d start now"},
-		{"R44 mandatory groups last", perGroup(config("", "", 0), "1"), false, nil, rollout.Options{}, "starting b, a; 2 clusters blocked: waiting for group 0: 0 of 2 done; a, b start now"},
-		{"R45 concurrency", progressive("1", config("", "", 0)), false, nil, rollout.Options{}, "starting d; 3 more clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): d starts now"},
+		{"R44 the last group first", perGroup(config("", "", 0)), false, nil, rollout.Options{}, "starting d, c; 2 clusters blocked: waiting for group 1: 0 of 2 done; c, d are starting"},
+		{"R44 mandatory groups last", perGroup(config("", "", 0), "1"), false, nil, rollout.Options{}, "starting b, a; 2 clusters blocked: waiting for group 0: 0 of 2 done; a, b are starting"},
+		{"R45 concurrency", progressive("1", config("", "", 0)), false, nil, rollout.Options{}, "starting d; 3 more clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): d is starting"},
 		{"R45 a pause", all(""), false, nil, rollout.Options{Paused: true}, "4 clusters blocked: the rollout is paused"},
 		{"R45 a gate", perGroup(config("", "", 0)), false, nil, rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{}}}}, "2 clusters blocked: waiting for group 1: 0 of 2 done; 2 clusters blocked: the gate before group 1 is closed"},
-		{"R45 a failure", progressive("1", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, rollout.Options{}, "starting c; in flight d; 2 more clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): c starts now"},
+		{"R45 a failure", progressive("1", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, rollout.Options{}, "starting c; in flight d; 2 more clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): c is starting"},
 		{
 			"R45 a failure where the budget counts", progressive("1", config("", "", 0)), true, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, rollout.Options{},
 			"in flight d; 3 clusters blocked: the rollout is stopped: d failed, maxFailures is 0; the rollout continues once d is no longer failed or timed out",
@@ -220,9 +220,9 @@ func TestOptionsInARollback(t *testing.T) {
 			"R44 mandatory groups tolerate", perGroup(config("", "", 0), "0", "1"), false,
 			[]status.Report{{Cluster: "c", Status: status.Succeeded, Applied: now}, {Cluster: "d", Status: status.TimeOut, Applied: now}}, rollout.Options{}, "starting b, a",
 		},
-		{"R35 a ramp begins anew", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{Ramp: ptr(1)}, "starting c; 2 more clusters blocked: the ramp limit is reached (1 of 1 in flight or starting; it rises as clusters succeed): c starts now"},
-		{"R36 a bound on starts", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Minute)}}, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, "starting c; 2 more clusters blocked: at most 2 clusters start within 1h0m0s (maxStarts): 1 starts now, the next starts at 2026-11-21T12:59:00Z; recheck after 59m0s"},
-		{"R45 percentages of all", progressive("50%", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{}, "starting c, b; 1 more cluster blocked: the concurrency limit is reached (2 of 2 in flight or starting): b, c start now"},
+		{"R35 a ramp begins anew", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{Ramp: ptr(1)}, "starting c; 2 more clusters blocked: the ramp limit is reached (1 of 1 in flight or starting; it rises as clusters succeed): c is starting"},
+		{"R36 a bound on starts", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Minute)}}, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, "starting c; 2 more clusters blocked: the start limit is reached (maxStarts: 2 within 1h0m0s): 1 is starting, the next starts at 2026-11-21T12:59:00Z; recheck after 59m0s"},
+		{"R45 percentages of all", progressive("50%", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{}, "starting c, b; 1 more cluster blocked: the concurrency limit is reached (2 of 2 in flight or starting): b, c are starting"},
 	} {
 		f := slices.Clone(failed)
 		for _, r := range test.before {
@@ -251,7 +251,7 @@ func TestWhenFailedClustersRollBack(t *testing.T) {
 		want     string
 	}{
 		{all("10m"), "starting b, c, a"},
-		{perGroup(config("", "10m", 0)), "starting c; 2 clusters blocked: waiting for group 1: 0 of 1 done; c starts now"},
+		{perGroup(config("", "10m", 0)), "starting c; 2 clusters blocked: waiting for group 1: 0 of 1 done; c is starting"},
 	} {
 		r, err := rollout.Revert(test.strategy, groups, abort, now, rollout.Options{})
 		if err != nil || r.String() != test.want {

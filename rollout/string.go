@@ -5,7 +5,7 @@ package rollout
 import "strings"
 
 // String gives the result in a line: `starting c, d; in flight a, b; 3 clusters blocked: waiting for group 1: 0 of 2 done;
-// c, d start now; recheck after 5m0s`.
+// c, d are starting; recheck after 5m0s`.
 func (r *Result) String() string {
 	parts := r.actions(r.InFlight)
 	stopped := r.Breach != nil

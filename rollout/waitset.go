@@ -401,10 +401,7 @@ func (group *stateGroup) sentence(slots int) string {
 			}
 		}
 		if until, ok := strings.CutPrefix(ends, " until "); ok { // it stays so, which is no event
-			if which == "first" {
-				return fmt.Sprintf("%s for the shortest time: until %s", blocker.label(), until)
-			}
-			return fmt.Sprintf("%s for the longest time: until %s", blocker.label(), until)
+			return fmt.Sprintf("the %s (%s) until %s", which, blocker.label(), until)
 		}
 		return fmt.Sprintf("the %s (%s)%s", which, blocker.label(), ends)
 	}

@@ -107,7 +107,7 @@ func (w Warning) String() string {
 	case WarningSuccessWithoutTime:
 		return w.statuses() + plural(w.Clusters > 1, " does", " do") + " not say when the success was: the next group does not start before that is known"
 	case WarningRemovalsWithheld:
-		return fmt.Sprintf("removals are blocked: the workload would be removed from %s (%d of the %d clusters with a report), and maxRemoved is %d",
+		return fmt.Sprintf("removals are blocked: the workload would be removed from %s (%d of the %d clusters that have it), and maxRemoved is %d",
 			w.named(), w.Clusters, w.Reported, w.MaxRemoved)
 	default:
 		return string(w.Type)

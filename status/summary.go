@@ -97,7 +97,7 @@ func (c Counts) Add(other Counts) Counts {
 	return c
 }
 
-// String gives the counts in words, without zeros: `12 of 320 clusters done, 5 in flight (1 failed), 1 more failed,
+// String gives the counts in words, without zeros: `12 of 320 clusters done, 5 in flight (of these 1 failed), 1 more failed,
 // 302 not started, 3 more ignored`. A cluster that failed is in flight until its deadline.
 func (c Counts) String() string { return c.inWords(c.ToApply) }
 
@@ -126,7 +126,7 @@ func (c Counts) notProgressing() string {
 	if detail == "" {
 		return ""
 	}
-	return " (" + strings.TrimPrefix(detail, ", ") + ")"
+	return " (of these " + strings.TrimPrefix(detail, ", ") + ")"
 }
 
 // allIgnored says that no cluster counts.

@@ -16,7 +16,7 @@ import (
 
 // What the messages of a work say that nothing calls progressing.
 const (
-	noRule       = "no conditionRules in its template set the condition Progressing, so it is unknown when the workload is done"
+	noRule       = "its template has no conditionRules that set the condition Progressing, so it is unknown when the workload is done"
 	ruleGaveNone = "the conditionRules in its template gave no condition Progressing"
 )
 

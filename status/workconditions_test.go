@@ -133,7 +133,7 @@ func (w naiveWork) report() string {
 	case w.rule:
 		return "Progressing Untracked: the conditionRules in its template gave no condition Progressing"
 	}
-	return "Progressing Untracked: no conditionRules in its template set the condition Progressing, so it is unknown when the workload is done"
+	return "Progressing Untracked: its template has no conditionRules that set the condition Progressing, so it is unknown when the workload is done"
 }
 
 // S1: where Available decides, the time is the later one of Applied and Available, for a failure also of Degraded. None of them
@@ -288,6 +288,6 @@ func ExampleWorkState_available() {
 	report, _ = status.FromManifestWork(status.WorkState{Work: work, AvailableSucceeds: true})
 	fmt.Println(report.Status)
 	// Output:
-	// Progressing Untracked no conditionRules in its template set the condition Progressing, so it is unknown when the workload is done
+	// Progressing Untracked its template has no conditionRules that set the condition Progressing, so it is unknown when the workload is done
 	// Succeeded
 }

@@ -166,7 +166,7 @@ func (q *question) unbounded(err error) string {
 	case errors.As(err, &fault) && fault.Field == "bounds.exposed":
 		return fmt.Sprintf("--at-most %d %s", q.atMost, shortened(fault.Detail))
 	case errors.As(err, &fault) && fault.Field == "bounds.finish":
-		return fmt.Sprintf("--within %s %s", short.Duration(q.within), shortened(strings.ReplaceAll(fault.Detail, "bounds.exposed", "--at-most")))
+		return fmt.Sprintf("--within %s %s", short.Duration(q.within), shortened(strings.NewReplacer("bounds.exposed", "--at-most", "bounds.finish", "--within").Replace(fault.Detail)))
 	case errors.As(err, &fault) && fault.Field == "type":
 		return "a strategy of type All has none"
 	default:

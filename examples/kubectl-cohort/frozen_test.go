@@ -48,11 +48,11 @@ func TestValidationCountsInEveryAnswer(t *testing.T) {
 		args         []string
 		want         []string
 	}{
-		{"there is no verdict", "", []string{"status"}, []string{"\n0 of 4 clusters done, 2 in flight (2 waiting for validation), 2 not started\n", "validated by the plugin mesh",
+		{"there is no verdict", "", []string{"status"}, []string{"\n0 of 4 clusters done, 2 in flight (of these 2 waiting for validation), 2 not started\n", "validated by the plugin mesh",
 			"a: waits for validation and times out at 01:15", "\n  2 clusters: the concurrency limit is reached (2 of 2 in flight): a, b wait for validation; the first (a) times out at 01:15", "kubectl cohort validate ns/set a yes\n"}},
 		{"a cluster that is validated says until when", "", []string{"explain", "b"}, []string{"succeeds, and waits for validation\n", "waits for validation and times out at 01:20; to do: validate the version on b, and record the verdict\n", "succeeds and is done: it is found good\n"}},
 		{"its past has it", "", []string{"history", "b"}, []string{"\n00:48   starts\n", "\n00:50   succeeds, and waits for validation\n"}},
-		{"a was found good, and c is next", yes, []string{"status"}, []string{"\n1 of 4 clusters done, 1 in flight (1 waiting for validation), 2 not started\n", "\nmay start now (1): c\n"}},
+		{"a was found good, and c is next", yes, []string{"status"}, []string{"\n1 of 4 clusters done, 1 in flight (of these 1 waiting for validation), 2 not started\n", "\nmay start now (1): c\n"}},
 		{"it was being validated before", yes, []string{"history", "a"}, []string{"\n00:40   starts\n", "\n00:45   succeeds, and waits for validation\n", "\n00:50   succeeds and is done\n"}},
 		{"a was found bad, and all stops for that reason", verdictOn("FAILED", "the mesh has no route", v3, "2025-01-01T00:50:00Z"), []string{"explain", "c"}, []string{"the mesh has no route"}},
 		{"of a version before, it counts for nothing", verdictOn("SUCCEEDED", "", versionOf("v2"), "2025-01-01T00:50:00Z"), []string{"status"}, []string{"2 waiting for validation"}},
@@ -128,7 +128,7 @@ func TestADumpWithHoldsAndVerdicts(t *testing.T) {
 		})
 	}
 	page := simulateText(t, "", "report", "-", "-f", "testdata/live/validating.yaml", "--start", now)
-	for _, want := range []string{`<i class="key validating"></i>validating`, `<i class="key frozen"></i>frozen`, "1 of 8 clusters done, 4 in flight (3 waiting for validation), 3 not started",
+	for _, want := range []string{`<i class="key validating"></i>validating`, `<i class="key frozen"></i>frozen`, "1 of 8 clusters done, 4 in flight (of these 3 waiting for validation), 3 not started",
 		"prod-06 is frozen until", "prod-05, prod-07 are not in the allowlist"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)

@@ -72,7 +72,7 @@ func TestMomentsOfHubs(t *testing.T) {
 		{"and beside a pause", "status menu -f breached-paused.yaml", []string{"to do: resume the rollout", "the rollout is stopped: m1 failed", "kubectl cohort resume stores/menu", "kubectl cohort retry stores/menu"}, nil},
 		{"and beside decisions that are missing", "status menu -f breached-partial.yaml", []string{"only partially observed", "the rollout is stopped: m1 failed", "kubectl cohort retry stores/menu"}, nil},
 
-		{"a cluster with another version starts now", "explain m1 -f version-before.yaml", []string{"now      starts"}, []string{"earlier", "has not reported"}},
+		{"a cluster with another version is starting", "explain m1 -f version-before.yaml", []string{"now      starts"}, []string{"earlier", "has not reported"}},
 		{"what only the record tells of has started, and cannot be fixed", "explain gone -f left-gone.yaml", []string{"10:05   starts", "retry the failed clusters", "add gone to the ignored clusters"}, []string{"now     starts", "fix the workload"}},
 		{"a work of a placement that the owner names no longer is removed", "status menu -f old-placement.yaml", []string{"1 of 1 clusters done", "so that the workload is removed there (1): m9"}, []string{"of no rollout here"}},
 		{"and can be explained", "explain m9 -f old-placement.yaml", []string{"m9 is not selected by ManifestWorkReplicaSet stores/menu"}, nil},

@@ -113,7 +113,7 @@ func TestAPersonValidatesACluster(t *testing.T) {
 		args         []string
 		want         []string
 	}{
-		{"yes", "", []string{"a", "yes"}, []string{"ManifestWorkReplicaSet ns/set: a is good with version " + v3 + "\n", "now:      0 of 4 clusters done, 2 in flight (2 waiting for validation), 2 not started\n", "1 cluster starts at once: c\n"}},
+		{"yes", "", []string{"a", "yes"}, []string{"ManifestWorkReplicaSet ns/set: a is good with version " + v3 + "\n", "now:      0 of 4 clusters done, 2 in flight (of these 2 waiting for validation), 2 not started\n", "1 cluster starts at once: c\n"}},
 		{"no", "", []string{"a", "no", "--reason", "no route"}, []string{"a is not good with version " + v3 + ": no route\n", "no cluster starts at once\n", "2 clusters wait: the rollout is stopped: a failed, ", `; a: "no route"; to do, one of: (1) fix the workload on a;`}},
 		{"a person has the last word", said("SUCCEEDED", ""), []string{"a", "no", "--reason", "no route"}, []string{"1 cluster does not start now: c\n"}},
 		{"or takes a no back", said("FAILED", "no route"), []string{"a", "yes"}, []string{"1 cluster starts at once: c\n"}},

@@ -40,8 +40,8 @@ func TestClustersOfAPolicyAreValidated(t *testing.T) {
 		args                   []string
 		want                   []string
 	}{
-		{"there is no verdict", "true", "", []string{"status"}, []string{"0 of 4 clusters done, 2 in flight (2 waiting for validation), 2 not started\n", "a b: waits for validation and times out at 01:20", "kubectl cohort validate ns/pol a yes\n", "validated, as the annotation"}},
-		{"a was found good", "true", yes, []string{"status"}, []string{"1 of 4 clusters done, 1 in flight (1 waiting for validation), 2 not started\n", "may start now (1): c\n"}},
+		{"there is no verdict", "true", "", []string{"status"}, []string{"0 of 4 clusters done, 2 in flight (of these 2 waiting for validation), 2 not started\n", "a b: waits for validation and times out at 01:20", "kubectl cohort validate ns/pol a yes\n", "validated, as the annotation"}},
+		{"a was found good", "true", yes, []string{"status"}, []string{"1 of 4 clusters done, 1 in flight (of these 1 waiting for validation), 2 not started\n", "may start now (1): c\n"}},
 		{"a was not found good", "true", no, []string{"status"}, []string{"stopped: a failed", `"no route"`}},
 		{"of another version it counts for nothing", "true", strings.Replace(yes, "VERSION", "other", 1), []string{"status"}, []string{"2 waiting for validation"}},
 		{"the value is invalid", "true", "yes", []string{"status"}, []string{"no cluster starts as long as that stands there", "2 waiting for validation", "the rollout is paused"}},

@@ -28,8 +28,8 @@ func TestWhatClustersSay(t *testing.T) {
 		{"one of them", "explain c1 -f noprog.yaml", "09:05", "now              has applied the workload, but no conditionRules tell when it is done", "has not reported on this version\nis done at"},
 		{"a cluster that waits for it", "explain c2 -f noprog.yaml", "09:05", "waits until a user acts\nc1 has applied the workload, but no conditionRules tell when it is done", "has not reported on this version\nstarts"},
 		{"with a deadline all of them time out, and it is said why", "status web -f hubup.yaml", "09:05",
-			`c1 c2 c3: "no conditionRules in its template set the condition Progressing, so it is unknown when the workload is done"`, "has not reported on this version\nComplete"},
-		{"one that timed out", "explain c2 -f hubup.yaml", "09:05", `times out: "no conditionRules in its template set the condition Progressing, so it is unknown when the workload is done"`, "has not reported on this version"},
+			`c1 c2 c3: "its template has no conditionRules that set the condition Progressing, so it is unknown when the workload is done"`, "has not reported on this version\nComplete"},
+		{"one that timed out", "explain c2 -f hubup.yaml", "09:05", `times out: "its template has no conditionRules that set the condition Progressing, so it is unknown when the workload is done"`, "has not reported on this version"},
 		{"within the deadline, and before any other has started", "plan -f hubup.yaml", "00:05", "", "Complete"},
 
 		{"a stop says why", "status web -f degmsg.yaml", "05:20", `the rollout is stopped: c1 failed, maxFailures is 0; the rollout continues once c1 is no longer failed or timed out; c1: "Deployment web exceeded its progress deadline"` + "\nas reported:", ""},

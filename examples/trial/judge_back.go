@@ -202,7 +202,7 @@ func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broke
 	want, said, is := "", says(s.set), false
 	for n := had; n <= had+doubtful && !is; n++ {
 		if want = "no selected cluster has"; n > 0 {
-			want = fmt.Sprintf(": %d of %d clusters rolled back to", well, n)
+			want = fmt.Sprintf("%d of %d clusters are rolled back to", well, n)
 		}
 		is = strings.Contains(said.Message, want)
 	}

@@ -61,10 +61,10 @@ func ExamplePropagate() {
 	}
 	// Output:
 	// london: inform, ToApply (create); paris: inform, ToApply (create)
-	// - london is blocked: its replicated policy gets this version with remediationAction inform first, and with enforce in a later step
-	// - paris is blocked: its replicated policy gets this version with remediationAction inform first, and with enforce in a later step
+	// - london is blocked: its replicated policy gets this version with remediationAction inform first; enforce follows in a later step
+	// - paris is blocked: its replicated policy gets this version with remediationAction inform first; enforce follows in a later step
 	// london: enforce, Progressing (update); paris: inform, ToApply
-	// - paris is blocked: the concurrency limit is reached (1 of 1 in flight or starting): london starts now
+	// - paris is blocked: the concurrency limit is reached (1 of 1 in flight or starting): london is starting
 	// london: enforce, Progressing; paris: inform, ToApply
 	// - paris is blocked: the concurrency limit is reached (1 of 1 in flight): london is progressing (since 2026-11-21T12:00:00Z), and stays in flight until it is done (no progressDeadline)
 	// london: enforce, Succeeded (updateStatus); paris: enforce, Progressing (update)

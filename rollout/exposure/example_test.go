@@ -66,7 +66,7 @@ func ExampleWeakness() {
 		fmt.Println(w)
 	}
 	// Output:
-	// maxFailures 2 never stops the rollout in group 0 "canary": more than 2 would have to fail, and that group has only 2 clusters
+	// maxFailures 2 is never exceeded in group 0 "canary": more than 2 would have to fail, and that group has only 2 clusters
 }
 
 // At most four clusters may get a version that does not work, and one that fails is tolerated: how many at a time?

@@ -98,12 +98,16 @@ func faults(strategy clusterv1alpha1.RolloutStrategy, opts *rollout.Options) fie
 	return append(rollout.Validate(strategy, nil), opts.Validate(nil)...)
 }
 
-// String is a sentence without its full stop: `a bad version reaches at most 12 of 320 clusters before the rollout stops
-// (only 1 if it fails on each cluster that gets it, because the rollout then stops earlier); at most 10 in flight at a time; done after 3h20m0s to 6h0m0s if no cluster fails`,
+// String is a sentence without its full stop: `a bad version that fails on some clusters reaches at most 12 of 320 clusters before
+// the rollout stops, one that fails on every cluster at most 1; at most 10 in flight at a time; done after 3h20m0s to 6h0m0s if no cluster fails`,
 // with `(not counting 2 ignored)` after the clusters where some are ignored.
 func (e Exposure) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "a bad version reaches at most %d of %s", e.Exposed, clusters(e.Clusters))
+	b.WriteString("a bad version ")
+	if e.ExposedIfAllFail != e.Exposed {
+		b.WriteString("that fails on some clusters ")
+	}
+	fmt.Fprintf(&b, "reaches at most %d of %s", e.Exposed, clusters(e.Clusters))
 	if n := e.ignored(); n > 0 {
 		fmt.Fprintf(&b, " (not counting %d ignored)", n)
 	}
@@ -111,7 +115,7 @@ func (e Exposure) String() string {
 		b.WriteString(" before the rollout stops")
 	}
 	if e.ExposedIfAllFail != e.Exposed {
-		fmt.Fprintf(&b, " (only %d if it fails on each cluster that gets it, because the rollout then stops earlier)", e.ExposedIfAllFail)
+		fmt.Fprintf(&b, ", one that fails on every cluster at most %d", e.ExposedIfAllFail)
 	}
 	fmt.Fprintf(&b, "; at most %d in flight at a time; done after %v if no cluster fails", e.InFlight, e.Finish)
 	return b.String()

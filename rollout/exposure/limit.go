@@ -84,9 +84,9 @@ func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 	path := field.NewPath("bounds", "finish")
 	takes := found.Exposure.Finish
 	if takes.Longest == unknownEnd {
-		return field.Forbidden(path, fmt.Sprintf("may not be set while %s: it is unknown how long the rollout takes (%v)", strings.Join(unknowns, ", nor while "), takes))
+		return field.Forbidden(path, fmt.Sprintf("cannot be kept while %s: it is unknown how long the rollout takes (%v)", strings.Join(unknowns, ", nor while "), takes))
 	}
-	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v, or bounds.exposed must be higher: with the highest limits that bounds.exposed permits now (%v) the rollout takes %[1]v", takes.Longest, found))
+	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v: bounds.exposed permits at most %v, and with these limits the rollout takes %[1]v; raise bounds.finish or bounds.exposed", takes.Longest, found))
 }
 
 // unknowns says why the longest time of a rollout that begins at the time now is unknown.
@@ -114,7 +114,7 @@ func (p *prospect) unknowns(now time.Time) (why []string) {
 		pace = append(pace, "maxStarts")
 	}
 	if p.After != nil && pace != nil {
-		why = append(why, fmt.Sprintf("%s %s set and groups roll out in parallel", strings.Join(pace, " and "), []string{"is", "are"}[len(pace)-1]))
+		why = append(why, fmt.Sprintf("groups roll out in parallel with %s", strings.Join(pace, " and ")))
 	}
 	if why == nil {
 		why = append(why, "life.longest is too long to add up")
@@ -163,6 +163,15 @@ func (q *question) prospect() *prospect {
 	return prospect
 }
 
+// unlimited names the first group of a stage, and says where maxConcurrency does not hold there.
+func (p *prospect) unlimited(stage int) string {
+	group := p.Stages[stage].Groups[0].String()
+	if p.Type == clusterv1alpha1.Progressive && p.Stages[stage].Mandatory {
+		return "mandatory " + group + ", which maxConcurrency does not limit"
+	}
+	return group
+}
+
 // limits gives the limits as they are now.
 func (q *question) limits() Limits {
 	return Limits{MaxConcurrency: *q.concurrency, MaxFailures: *q.failures}
@@ -191,8 +200,8 @@ func (q *question) find(exposed int) (*prospect, *field.Error) {
 		if most < least {
 			share = strconv.Itoa(most)
 		}
-		return nil, field.Invalid(field.NewPath("bounds", "exposed"), exposed, fmt.Sprintf("must be at least %d: even with %v, a bad version can reach %[1]d clusters, %[3]s of them in %[4]v",
-			least, q.limits(), share, prospect.Stages[in].Groups[0]))
+		return nil, field.Invalid(field.NewPath("bounds", "exposed"), exposed, fmt.Sprintf("must be at least %d: even with %v, a bad version can reach %[1]d clusters, %[3]s of them in %[4]s",
+			least, q.limits(), share, prospect.unlimited(in)))
 	}
 	if free {
 		set(q.failures, sort.Search(q.groups.NumClusters(), func(i int) bool {

@@ -104,7 +104,7 @@ func (w Weakness) budget() string {
 	if w.MaxConcurrency > 0 {
 		n = w.MaxConcurrency
 	}
-	text := fmt.Sprintf("maxFailures %d never stops the rollout", w.MaxFailures)
+	text := fmt.Sprintf("maxFailures %d is never exceeded", w.MaxFailures)
 	if !w.AllGroups {
 		text += fmt.Sprintf(" in %v", w.Group)
 		switch w.Groups {

@@ -163,7 +163,7 @@ func TestTheFailureOfAMovedClusterCountsOnce(t *testing.T) {
 	if h.having() != "a d" {
 		t.Errorf("%q have started; a failed in both Placements, and neither may go on", h.having())
 	}
-	const says = ": 1 of 4 clusters done, 1 in flight (1 failed); "
+	const says = ": 1 of 4 clusters done, 1 in flight (of these 1 failed); "
 	if message := conditionOf(h, ConditionStalled).Message; !strings.Contains(message, says) || strings.Count(message, "the rollout is stopped: a") != 2 {
 		t.Errorf("Stalled says %q; it must have %q, and that a stops both", message, says)
 	}

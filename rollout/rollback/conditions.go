@@ -78,7 +78,11 @@ func (r Revisions) rolledBack(summary *status.Summary) string {
 	aborted := fmt.Sprintf("the rollout of %s was aborted at ", r.UpdateRevision) + r.AbortedTime.UTC().Format(time.RFC3339)
 	switch had := summary.Total() - summary.Skip; {
 	case had > 0:
-		return aborted + fmt.Sprintf(": %d of %d clusters rolled back to %s", summary.Succeeded-summary.Soaking, had, r.CurrentRevision) +
+		done, soFar := summary.Succeeded-summary.Soaking, "so far "
+		if done == had {
+			soFar = ""
+		}
+		return aborted + fmt.Sprintf("; %s%d of %d clusters are rolled back to %s", soFar, done, had, r.CurrentRevision) +
 			clauses.Number(summary.InFlight(), "in flight") + clauses.Number(summary.Failures(), "failed")
 	case summary.Incomplete != "":
 		return aborted // it is unknown yet which clusters have it

@@ -72,7 +72,7 @@ func Example_barrier() {
 		}
 	}
 	// Output:
-	// hub-eu: starting e1; 1 cluster blocked: waiting for group 0 "canary": 0 of 1 done; e1 starts now
+	// hub-eu: starting e1; 1 cluster blocked: waiting for group 0 "canary": 0 of 1 done; e1 is starting
 	// hub-us: 1 cluster blocked: the gate "all hubs" before group 1 "prod" is closed
 	// hub-eu: 1 cluster blocked: the gate "all hubs" before group 1 "prod" is closed
 	// hub-us: starting u1

@@ -57,7 +57,7 @@ func TestTemplateWithoutConditionRules(t *testing.T) {
 
 	h.clock = h.clock.Add(10 * time.Minute)
 	h.wrote("create b")
-	if told := strings.Join(h.events(), "\n"); !strings.Contains(told, `a timed out; a: "no conditionRules in its template set the condition Progressing, so it is unknown when the workload is done"`) {
+	if told := strings.Join(h.events(), "\n"); !strings.Contains(told, `a timed out; a: "its template has no conditionRules that set the condition Progressing, so it is unknown when the workload is done"`) {
 		t.Errorf("the events are %q", told)
 	}
 	set := h.set()

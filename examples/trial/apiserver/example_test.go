@@ -129,6 +129,6 @@ func Example_controllerRuntime() {
 	update(pd("web-decision-1", "1", "a", "c", "b"))
 	// Output:
 	// PlacementDecisions: 2 created, 0 updated, 0 deleted; 0 writes retried <nil>
-	// PlacementDecisions: 0 created, 2 updated, 0 deleted; 0 writes retried; 1 updated in a first step, so that no cluster was missing in between <nil>
+	// PlacementDecisions: 0 created, 2 updated, 0 deleted; 0 writes retried; before these, 1 more update only added clusters, so that no cluster was missing at any time <nil>
 	// PlacementDecisions: 0 created, 1 updated, 1 deleted; 0 writes retried <nil>
 }

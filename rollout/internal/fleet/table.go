@@ -3,7 +3,6 @@
 package fleet
 
 import (
-	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -37,7 +36,7 @@ type Message struct {
 // MessageOf gives the message of a report.
 func MessageOf(report *status.Report) Message {
 	if KindOf(report) == KindToApply && report.Reason == status.ReportRefused {
-		return Message{cmp.Or(report.Message, "no reason is known"), true}
+		return Message{report.Message, true}
 	}
 	return Message{Text: report.Message}
 }

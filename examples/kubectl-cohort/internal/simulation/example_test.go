@@ -35,7 +35,7 @@ func ExampleRun() {
 	// Output:
 	// 0s [a b] 0 of 4 clusters done, 2 in flight, 2 not started
 	// 10m0s [c d] 2 of 4 clusters done, 2 in flight
-	// 11m0s [] 2 of 4 clusters done, 2 in flight (1 failed)
-	// 20m0s [] 3 of 4 clusters done, 1 in flight (1 failed)
+	// 11m0s [] 2 of 4 clusters done, 2 in flight (of these 1 failed)
+	// 20m0s [] 3 of 4 clusters done, 1 in flight (of these 1 failed)
 	// Breached - the rollout is stopped: c failed, maxFailures is 0; the rollout continues once c is no longer failed or timed out
 }

@@ -37,7 +37,7 @@ func (t TemplateEvaluation) Message() string {
 	case t.State == StateDisabled:
 		return "the policy is disabled"
 	case len(t.AlsoIn) > 0:
-		return fmt.Sprintf("this %s is also in a template of %s: only the policy that owns it applies it; rename one of the templates", t.Object.Kind, t.rivals())
+		return fmt.Sprintf("this %s is also in a template of %s, and only one policy applies it: the one that owns the object, else the first by name; rename one of the templates", t.Object.Kind, t.rivals())
 	default:
 		return ""
 	}

@@ -135,7 +135,7 @@ func (reason BlockReason) String() string {
 	case BlockConcurrency, BlockRamp:
 		return reason.concurrency()
 	case BlockPlaces:
-		return reason.detailed(fmt.Sprintf("%v still counts clusters that left it (deselected, or moved to another group), so its last clusters wait for all others that it counts", reason.Group))
+		return reason.detailed(fmt.Sprintf("%v still counts clusters that left it (deselected, or moved to another group); as many of its clusters, the last in order, start only once all others that count in it are done", reason.Group))
 	case BlockExposed:
 		return reason.exposure()
 	case BlockStarts:

@@ -168,7 +168,7 @@ func TestLimit(t *testing.T) {
 		{
 			"for several reasons, and of gates for the first that does not say when it opens", perGroup(config("", "1h", 0)), []string{"a", "b", "c", "d"}, exposure.Bounds{Exposed: 12, Finish: time.Hour},
 			rollout.Options{Paused: true, Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 3}, Gate: rollout.Gate{}}, {Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Name: "approval"}}, {Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Name: "window"}}, {Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Opens: now.Add(time.Minute)}}}},
-			`bounds.finish: Forbidden: cannot be kept while the rollout is paused, nor while the gate "approval" before group 2 is closed: it is unknown how long the rollout takes (40m0s or more)`,
+			`bounds.finish: Forbidden: cannot be kept while the rollout is paused, and while the gate "approval" before group 2 is closed: it is unknown how long the rollout takes (40m0s or more)`,
 		},
 		{
 			"the groups are not there", progressive("", config("", "1h", 0)), nil, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{Ramp: ptr(1)},

@@ -19,7 +19,9 @@ func TestWhatComesAfterTheEndIsNotJudged(t *testing.T) {
 		Revision:  func(set *replicaSet) string { return wantedBy(set) },
 		Revisions: func(*replicaSet, []byte) Revisions { return Revisions{Current: "v1", Update: "v2", Aborted: aborted} },
 	}
-	says := func(*replicaSet) Saying { return Saying{Over: true, Message: "; 1 of 1 clusters are rolled back to v1"} }
+	says := func(*replicaSet) Saying {
+		return Saying{Over: true, Message: "; 1 of 1 clusters are rolled back to v1"}
+	}
 	for name, tt := range map[string]struct {
 		after bool // it fails when the world has ended
 		want  string

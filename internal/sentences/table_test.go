@@ -53,7 +53,7 @@ var rooms = []room{
 			{"BlockShares, asked back", `^\d+ (more )?clusters? blocked: this hub's share of concurrency is exceeded \(\d+ in flight, the share is \d+ now\): .*`},
 			{"BlockConcurrency", `^\d+ (more )?clusters? blocked: the concurrency limit is reached \(\d+ of \d+ in flight\): .*`},
 			{"BlockConcurrency, in a group", `^\d+ (more )?clusters? blocked: the concurrency limit of ` + group + ` is reached \(\d+ of \d+ in flight or starting\): .*`},
-			{"BlockPlaces", `^\d+ (more )?clusters? blocked: ` + group + ` still counts clusters that left it \(deselected, or moved to another group\), so its last clusters wait for all others that it counts: \d+ of \d+ done; .*`},
+			{"BlockPlaces", `^\d+ (more )?clusters? blocked: ` + group + ` still counts clusters that left it \(deselected, or moved to another group\); as many of its clusters, the last in order, start only once all others that count in it are done: \d+ of \d+ done; .*`},
 			{"BlockExposed", `^\d+ (more )?clusters? blocked: since the decision groups changed, at most \d+ clusters? may have the version without being done, and \d+ (has|have) it( or gets? it now)?: .*`},
 			{"BlockConcurrency, over the limit", `^\d+ (more )?clusters? blocked: the concurrency limit is exceeded \(\d+ in flight, the limit is \d+; the next cluster starts once (\d+ of these are no longer|none of these is) in flight\): .*`},
 
@@ -172,7 +172,7 @@ var rooms = []room{
 			{"Limits", `^maxConcurrency \S+, maxFailures \S+$`},
 			{"Limit, too many exposed", `bounds.exposed: .*: must be at least \d+: even with .*, a bad version can reach \d+ clusters, (all|\d+) of them in .*`},
 			{"Limit, too long", `bounds.finish: .*: must be at least \S+: bounds.exposed permits at most .*, and with these limits the rollout takes \S+; raise .*$`},
-			{"Limit, not known how long", `bounds.finish: Forbidden: cannot be kept while the rollout is paused, nor while the gate .*: it is unknown how long the rollout takes \(\S+ or more\)`},
+			{"Limit, not known how long", `bounds.finish: Forbidden: cannot be kept while the rollout is paused, and while the gate .*: it is unknown how long the rollout takes \(\S+ or more\)`},
 			{"Limit, not known for a ramp", `bounds.finish: Forbidden: cannot be kept while groups roll out in parallel with ramp.*: .*`},
 
 			{"Changes", `^` + names + ` started\b`},

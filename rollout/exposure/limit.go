@@ -84,7 +84,7 @@ func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 	path := field.NewPath("bounds", "finish")
 	takes := found.Exposure.Finish
 	if takes.Longest == unknownEnd {
-		return field.Forbidden(path, fmt.Sprintf("cannot be kept while %s: it is unknown how long the rollout takes (%v)", strings.Join(unknowns, ", nor while "), takes))
+		return field.Forbidden(path, fmt.Sprintf("cannot be kept while %s: it is unknown how long the rollout takes (%v)", strings.Join(unknowns, ", and while "), takes))
 	}
 	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v: bounds.exposed permits at most %v, and with these limits the rollout takes %[1]v; raise bounds.finish or bounds.exposed", takes.Longest, found))
 }

@@ -24,6 +24,8 @@ import (
 type swap struct {
 	imports      []string          // files, or directories of files, in which imports of sdk-go change
 	replacements map[string]string // files with our functions, and the directories that they go into
+	fields       []field           // what our functions keep in a type of theirs
+	fixtures     []string          // files of tests in which the Placements get the status that a scheduler writes
 	tests        []string          // the packages with tests of it
 }
 
@@ -37,11 +39,14 @@ var swaps = map[string]swap{
 		tests:        []string{"pkg/work/hub/controllers/manifestworkreplicasetcontroller"},
 	},
 	"addon": {
-		imports: []string{"pkg/addon/controllers/addonconfiguration"},
-		tests:   []string{"pkg/addon/controllers/addonconfiguration"},
+		imports:      []string{"pkg/addon/controllers/addonconfiguration"},
+		replacements: map[string]string{"addoninstall.go.txt": "pkg/addon/controllers/addonmanagement"},
+		fixtures:     []string{"pkg/addon/controllers/addonmanagement/controller_test.go"},
+		tests:        []string{"pkg/addon/controllers/addonconfiguration", "pkg/addon/controllers/addonmanagement"},
 	},
 	"placement": {
 		replacements: map[string]string{"placement.go.txt": "pkg/placement/controllers/scheduling"},
+		fields:       []field{{"pkg/placement/controllers/scheduling", "schedulingController", "ownDecisions ownDecisions"}},
 		tests:        []string{"pkg/placement/controllers/scheduling"},
 	},
 	"propagator": {
@@ -88,6 +93,13 @@ func (s *swap) swap(controller, checkout, library string, run bool) error {
 	}
 	if err := said("before"); err != nil {
 		return err
+	}
+	if run {
+		told, err := s.runOurs(checkout)
+		if err != nil {
+			return err
+		}
+		fmt.Print(told)
 	}
 	added, removed, err := s.do(checkout, library)
 	if err != nil {

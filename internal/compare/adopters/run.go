@@ -8,9 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -31,10 +33,10 @@ func (o outcome) String() string {
 }
 
 // runTests runs the tests of packages of a checkout with the go command. A package that does not build, or has no tests, is an error.
-func runTests(checkout string, packages []string) (string, error) {
+func runTests(checkout string, packages []string, flags ...string) (string, error) {
 	var told []string
 	for _, of := range packages {
-		args := []string{"test", "-count=1", "-json"}
+		args := append([]string{"test", "-count=1", "-json"}, flags...)
 		if _, err := os.Stat(filepath.Join(checkout, "vendor", "modules.txt")); err != nil {
 			args = append(args, "-mod=mod")
 		}
@@ -53,6 +55,26 @@ func runTests(checkout string, packages []string) (string, error) {
 		told = append(told, o.String())
 	}
 	return strings.Join(told, ", "), nil
+}
+
+// runOurs runs our own tests on their code, and says how they come out there.
+func (s *swap) runOurs(checkout string) (told string, err error) {
+	for _, file := range slices.Sorted(maps.Keys(s.replacements)) {
+		tests, err := replacements.ReadFile("replacements/" + strings.TrimSuffix(file, ".go.txt") + "_test.go.txt")
+		if err != nil {
+			continue // it has none
+		}
+		path := filepath.Join(checkout, s.replacements[file], ourTests)
+		if err := os.WriteFile(path, tests, 0o644); err != nil {
+			return "", err
+		}
+		outcome, err := runTests(checkout, []string{s.replacements[file]}, "-run", "^TestCohort$")
+		if err := errors.Join(err, os.Remove(path)); err != nil {
+			return "", err
+		}
+		told += "ours before: " + outcome + "\n"
+	}
+	return told, nil
 }
 
 // outcomeOf counts the tests in what go test -json says.

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,6 +54,17 @@ func (s *swap) do(checkout, library string) (added, removed int, err error) {
 			return 0, 0, err
 		}
 		added, removed = added+more, removed+less
+	}
+	for _, f := range s.fields {
+		if err := f.add(checkout); err != nil {
+			return 0, 0, err
+		}
+		added++
+	}
+	for _, file := range s.fixtures {
+		if err := noteStatus(filepath.Join(checkout, file)); err != nil {
+			return 0, 0, err
+		}
 	}
 	if removed == 0 {
 		return 0, 0, errors.New("nothing is there to be swapped: the checkout is of another version, or swapped already")
@@ -179,6 +191,9 @@ func drop(dir string, gone map[string]bool) (lines int, err error) {
 	return lines, nil
 }
 
+// major is the last element of an import path of a later major version, which is not the name of the package.
+var major = regexp.MustCompile(`^v[0-9]+$`)
+
 // without is a file without some declarations, and without the imports that nothing uses then.
 func without(text []byte, is func(ast.Decl) bool) ([]byte, error) {
 	files := token.NewFileSet()
@@ -208,6 +223,9 @@ func without(text []byte, is func(ast.Decl) bool) ([]byte, error) {
 	for _, i := range file.Imports {
 		of, _ := strconv.Unquote(i.Path.Value)
 		name := path.Base(of)
+		if major.MatchString(name) {
+			name = path.Base(path.Dir(of))
+		}
 		if i.Name != nil {
 			name = i.Name.Name
 		}
@@ -265,78 +283,4 @@ func uncalled(dir string) (map[string]bool, error) {
 		}
 	}
 	return declared, nil
-}
-
-// vendor makes Cohort a vendored module of the checkout.
-func vendor(checkout, library string) error {
-	packages := []string{"grouping", "rollout", "rollout/sdkgo/v1alpha1", "rollout/sdkgo/v1beta1", "status", "status/policyv1"}
-	for _, internal := range []string{"internal", "rollout/internal"} {
-		inner, err := filepath.Glob(filepath.Join(library, internal, "*", "*.go"))
-		if err != nil {
-			return err
-		}
-		for _, file := range inner {
-			packages = append(packages, internal+"/"+filepath.Base(filepath.Dir(file)))
-		}
-	}
-	slices.Sort(packages)
-	packages = slices.Compact(packages)
-	list := "# " + module + " v0.0.0\n## explicit; go 1.25.0\n"
-	for _, p := range packages {
-		if p == "internal/compare" {
-			continue // a module of its own
-		}
-		files, err := sources(filepath.Join(library, p))
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(checkout, "vendor", module, p)
-		if err := os.MkdirAll(to, 0o755); err != nil {
-			return err
-		}
-		copied := 0
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			if err := os.WriteFile(filepath.Join(to, filepath.Base(file)), text, 0o644); err != nil {
-				return err
-			}
-			copied++
-		}
-		if copied > 0 {
-			list += module + "/" + p + "\n"
-		}
-	}
-	mod, vendored := filepath.Join(checkout, "go.mod"), filepath.Join(checkout, "vendor", "modules.txt")
-	if text, err := os.ReadFile(mod); err != nil || bytes.Contains(text, []byte(module)) {
-		return err // another controller is swapped already
-	}
-	return errors.Join(extend(mod, "\nrequire "+module+" v0.0.0\n"), extend(vendored, list))
-}
-
-// require makes Cohort a module of a checkout that vendors none: a directory of this machine.
-func require(checkout, library string) error {
-	library, err := filepath.Abs(library)
-	if err != nil {
-		return err
-	}
-	mod := filepath.Join(checkout, "go.mod")
-	if text, err := os.ReadFile(mod); err != nil || bytes.Contains(text, []byte(module)) {
-		return err // another controller is swapped already
-	}
-	return extend(mod, "\nrequire "+module+" v0.0.0\n\nreplace "+module+" => "+library+"\n")
-}
-
-// extend adds text to the end of a file.
-func extend(file, text string) error {
-	before, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(before, text...), 0o644)
 }

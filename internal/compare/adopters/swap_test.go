@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,7 @@ func checkout(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	files["go.mod"] = "module example.com/m\n\ngo 1.25.0\n"
-	files["vendor/modules.txt"] = ""
+	files["vendor/modules.txt"] = otherModules(t)
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -30,6 +31,19 @@ func checkout(t *testing.T, files map[string]string) string {
 		}
 	}
 	return dir
+}
+
+// otherModules is a modules.txt with the modules that Cohort imports, and none of their packages.
+func otherModules(t *testing.T) string {
+	t.Helper()
+	list := exec.Command("go", "list", "-deps", "-f", "{{if .Module}}{{if not .Module.Main}}# {{.Module.Path}} {{.Module.Version}}{{end}}{{end}}", "./...")
+	list.Dir = "../../.."
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Sorted(strings.Lines(string(out)))
+	return "# example.com/first v1.0.0\nexample.com/first\n" + strings.Join(slices.Compact(lines), "")
 }
 
 func read(t *testing.T, path ...string) string {
@@ -45,7 +59,7 @@ func read(t *testing.T, path ...string) string {
 func TestSwapImports(t *testing.T) {
 	const code = "package addonconfiguration\n\nimport (\n\t\"fmt\"\n\tone \"open-cluster-management.io/sdk-go/pkg/apis/cluster/v1alpha1\"\n" +
 		"\ttwo \"open-cluster-management.io/sdk-go/pkg/apis/cluster/v1beta1\"\n\tthree \"open-cluster-management.io/sdk-go/pkg/apis/cluster/v1beta2\"\n)\n"
-	s := swaps["addon"]
+	s := swap{imports: swaps["addon"].imports}
 	dir := checkout(t, map[string]string{s.imports[0] + "/a.go": code, s.imports[0] + "/a_test.go": code})
 	added, removed, err := s.do(dir, "../../..")
 	if err != nil || added != 2 || removed != 2 {
@@ -82,6 +96,7 @@ import (
 	"go/parser"
 	"go/token"
 	"math"
+	"math/rand/v2"
 	"strings"
 )
 
@@ -95,7 +110,7 @@ func (c *schedulingController) generatePlacementDecisionsAndStatus() { c.first()
 
 func (c *schedulingController) first() { second() }
 
-func second() { _ = math.Pi }
+func second() { _, _ = math.Pi, rand.Int }
 
 func shared() { _ = strings.ToUpper }
 
@@ -103,12 +118,12 @@ func idle() {}
 `})
 	added, removed, err := s.do(dir, "../../..")
 	ours := read(t, "replacements", file)
-	if err != nil || added != strings.Count(ours, "\n") || removed != 8 {
+	if err != nil || added != strings.Count(ours, "\n")+1 || removed != 9 { // a line is the field's
 		t.Fatalf("+%d/-%d, %v\n%s", added, removed, err, read(t, dir, into, "old.go"))
 	}
 	text := read(t, dir, into, "old.go")
 	for want, is := range map[string]bool{
-		"the old one": false, "first()": false, "second()": false, `"math"`: false, "func shared()": true, `"strings"`: true, "func idle()": true, "run calls": true,
+		"the old one": false, "first()": false, "second()": false, `"math"`: false, `"math/rand/v2"`: false, "func shared()": true, `"strings"`: true, "func idle()": true, "run calls": true,
 	} {
 		if strings.Contains(text, want) != is {
 			t.Errorf("it has %q: %v\n%s", want, !is, text)
@@ -171,11 +186,18 @@ func TestRequire(t *testing.T) {
 	}
 }
 
-// What is vendored is all that the drop-in and our functions import of the library, and nothing that is its tests'.
+// What is vendored is what the checkout's code imports of the library, with what that imports, and the licence. Nothing is that is its tests'.
 func TestVendor(t *testing.T) {
-	dir := checkout(t, map[string]string{})
-	for range 2 { // for two controllers
+	dir := checkout(t, map[string]string{"a/a.go": "package a\n\nimport _ \"" + module + "/rollout/sdkgo/v1alpha1\"\n"})
+	for range 2 { // for two controllers, of which the second imports more
 		if err := vendor(dir, "../../.."); err != nil {
+			t.Fatal(err)
+		}
+		if text := read(t, dir, "vendor/modules.txt"); strings.Count(text, "# "+module+" ") != 1 {
+			t.Errorf("modules.txt is\n%s", text)
+		}
+		more := filepath.Join(dir, "a", "more.go")
+		if err := os.WriteFile(more, []byte("package a\n\nimport _ \""+module+"/rollout/writes\"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -183,7 +205,17 @@ func TestVendor(t *testing.T) {
 		t.Errorf("go.mod is\n%s", mod)
 	}
 	list := "\n" + read(t, dir, "vendor/modules.txt")
-	out, err := exec.Command("go", "list", "-deps", module+"/rollout/sdkgo/v1alpha1").Output()
+	for of, is := range map[string]bool{"rollout/sdkgo/v1alpha1": true, "rollout/writes": true, "override": false, "dependency": false} {
+		if strings.Contains(list, "\n"+module+"/"+of+"\n") != is {
+			t.Errorf("%s is listed: %v", of, !is)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "vendor", module, of)); (err == nil) != is {
+			t.Errorf("%s is copied: %v", of, !is)
+		}
+	}
+	needed := exec.Command("go", "list", "-deps", module+"/rollout/sdkgo/v1alpha1", module+"/rollout/writes")
+	needed.Dir = "../../.."
+	out, err := needed.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,6 +223,16 @@ func TestVendor(t *testing.T) {
 		if strings.HasPrefix(p, module) && !strings.Contains(list, "\n"+p+"\n") {
 			t.Errorf("%s is not vendored", p)
 		}
+	}
+	const other = "k8s.io/apimachinery/pkg/util/resourceversion" // which rollout/writes imports
+	if _, after, ok := strings.Cut(list, "\n# k8s.io/apimachinery "); !ok || !strings.Contains(after, "\n"+other+"\n") {
+		t.Errorf("%s is not listed with its module", other)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "vendor", other)); err != nil {
+		t.Error(err)
+	}
+	if read(t, dir, "vendor", module, "LICENSE") != read(t, "../../../LICENSE") {
+		t.Error("the licence is another")
 	}
 	err = filepath.WalkDir(filepath.Join(dir, "vendor"), func(path string, _ os.DirEntry, err error) error {
 		if strings.HasSuffix(path, "_test.go") {
@@ -200,6 +242,57 @@ func TestVendor(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+	if err := vendor(checkout(t, map[string]string{}), "../../.."); err == nil || !strings.Contains(err.Error(), "imports Cohort") {
+		t.Errorf("where nothing imports it: %v", err)
+	}
+}
+
+// A field is put into its type, and a Placement of a test's case gets the number of clusters in its decisions, unless it has a status.
+func TestEdits(t *testing.T) {
+	dir := checkout(t, map[string]string{
+		"p/a.go": "package p\n\ntype other struct{}\n\ntype keeper struct {\n\ta int // one\n}\n",
+		"p/b_test.go": `package p
+
+var cases = []struct{}{
+	{
+		placements: []o{
+			&v.Placement{ObjectMeta: m{Name: "one", Namespace: "n"}},
+			&v.Placement{ObjectMeta: m{Name: "none"}},
+			&v.Placement{
+				ObjectMeta: m{Name: "lines"},
+			},
+			&v.Placement{ObjectMeta: m{Name: "two"}, Status: s},
+		},
+		placementDecisions: []o{
+			&v.PlacementDecision{ObjectMeta: m{Name: "x", Labels: l{v.PlacementLabel: "one"}}, Status: s{{ClusterName: "a"}, {ClusterName: "b"}}},
+			&v.PlacementDecision{ObjectMeta: m{Name: "y", Labels: l{v.PlacementLabel: "two"}}, Status: s{{ClusterName: "a"}}},
+			&v.PlacementDecision{ObjectMeta: m{Name: "z", Labels: l{v.PlacementLabel: "one"}}, Status: s{{ClusterName: "c"}}},
+			&v.PlacementDecision{ObjectMeta: m{Name: "u", Labels: l{v.PlacementLabel: "lines"}}, Status: s{{ClusterName: "c"}}},
+		},
+	},
+}
+`})
+	if err := (field{"p", "keeper", "b int"}).add(dir); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := read(t, dir, "p/a.go"), "package p\n\ntype other struct{}\n\ntype keeper struct {\n\ta int // one\n\n\tb int\n}\n"; got != want {
+		t.Errorf("the type is\n%s", got)
+	}
+	if err := (field{"p", "nothing", "b int"}).add(dir); err == nil {
+		t.Error("no error for a type that is not there")
+	}
+	path := filepath.Join(dir, "p", "b_test.go")
+	if err := noteStatus(path); err != nil {
+		t.Fatal(err)
+	}
+	text := read(t, path)
+	if n := strings.Count(text, "NumberOfSelectedClusters"); n != 2 ||
+		!strings.Contains(text, `Namespace: "n"}, Status: clusterv1beta1.PlacementStatus{NumberOfSelectedClusters: 3}},`) {
+		t.Errorf("%d have a status:\n%s", n, text)
+	}
+	if err := noteStatus(path); err == nil {
+		t.Error("no error where all have their status")
 	}
 }
 
@@ -234,6 +327,9 @@ func TestReplacements(t *testing.T) {
 func TestRunTests(t *testing.T) {
 	const code = "package p\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) { t.Run(\"a\", func(*testing.T) {}) }\n\nfunc TestTwo(t *testing.T) { t.Fail() }\n"
 	dir := checkout(t, map[string]string{"good/p_test.go": code, "other/p_test.go": strings.ReplaceAll(code, "t.Fail()", ""), "broken/p_test.go": "package p\n\nvar x int = true\n"})
+	if err := os.WriteFile(filepath.Join(dir, "vendor", "modules.txt"), nil, 0o644); err != nil { // it needs no module
+		t.Fatal(err)
+	}
 	told, err := runTests(dir, []string{"good", "other"})
 	if want := "good 1 of 2 (failed: TestTwo), other 2 of 2"; err != nil || told != want {
 		t.Errorf("%q, %v, want %q", told, err, want)

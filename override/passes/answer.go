@@ -76,6 +76,16 @@ func (d due) answeredBy(message message, silent bool) (answered, inTheEnd bool) 
 	}
 }
 
+// noted gives what to note of an answer that is due. Once there is a sign of the write, the cluster is known to have the content.
+func (d *due) noted(silent bool) *due {
+	if d == nil || !d.missed || silent {
+		return d
+	}
+	noted := *d
+	noted.missed = false
+	return &noted
+}
+
 // read gives the answers now, the answers that count later, and the annotation of the next write. Heard is when the cluster last
 // wrote the status, as far as is known.
 func read(parts []template, said []message, st *policyv1.PolicyStatus, noted notes, applied, heard time.Time) (answers, *late, string) {
@@ -99,7 +109,7 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 		}
 		now.add(&parts[i], said[i], answered)
 		end.add(&parts[i], said[i], inTheEnd)
-		next := note{content: parts[i].content, effect: parts[i].effect, rest: parts[i].rest, message: said[i].id, owed: owed}
+		next := note{content: parts[i].content, effect: parts[i].effect, rest: parts[i].rest, message: said[i].id, owed: owed.noted(silent)}
 		if silent {
 			next.missed = true
 			next.had, next.hadEffect = noted.of[keyOf(parts[i].name)].lastHad(&parts[i])

@@ -122,7 +122,7 @@ func TestWhatAClusterMissed(t *testing.T) {
 			c.write(a3, b1)
 			c.write(a1, b1)
 			c.say("b")
-		}, waits},
+		}, `"", later "Compliant"`},
 		{"it had got one, answered it in part, and missed another", []part{a1, b1}, func(c *chain) {
 			c.write(a2, b2)
 			c.say("b")
@@ -208,6 +208,104 @@ func TestAnEditThatMayHaveArrivedHasToBeAnswered(t *testing.T) {
 				t.Errorf("%s, %s: %s %s once it is back", why, how, f.status.RolloutStatus, f.last.Explain("c00"))
 			}
 		}
+	}
+}
+
+// O23: a person edits a replica, and before the controller sees it another version is wanted that changes b alone. The cluster never gets the
+// edit, so a has nothing new to say, and its earlier message counts.
+func TestAnEditThatAnotherVersionOverwritesIsNoWaitForAnAnswer(t *testing.T) {
+	for how, parts := range handEdits(77) {
+		f := handEdited(t, policyv1.Inform)
+		f.byHand("c00", parts, false)
+		f.edit(config("a", 1, time.Second), config("b", 2, time.Second))
+		if f.run(4 * time.Minute); f.status.RolloutStatus != "Progressing" {
+			t.Errorf("%s: %s after four minutes", how, f.status.RolloutStatus)
+		}
+		if f.run(2 * time.Minute); f.status.RolloutStatus != "Succeeded" {
+			t.Errorf("%s: %s, %s", how, f.status.RolloutStatus, f.last.Explain("c00"))
+		}
+	}
+}
+
+// O23, O17: where the cluster is cut off, it gives no sign of that version, and does not pass for done.
+func TestAnEditThatAnotherVersionOverwritesIsNoAnswer(t *testing.T) {
+	for how, parts := range handEdits(77) {
+		f := handEdited(t, policyv1.Inform)
+		f.agents["c00"].away = true
+		f.byHand("c00", parts, false)
+		f.edit(config("a", 2, time.Second), config("b", 1, time.Second))
+		if f.run(time.Hour); f.status.RolloutStatus != "Progressing" {
+			t.Errorf("%s: %s while c00 is cut off", how, f.status.RolloutStatus)
+		}
+		f.back("c00")
+		if f.run(10 * time.Minute); f.status.RolloutStatus != "Succeeded" {
+			t.Errorf("%s: %s, %s", how, f.status.RolloutStatus, f.last.Explain("c00"))
+		}
+	}
+}
+
+// overwritten has a replica with the template a, and perhaps others, of which a person edits a. The cluster does not get that: another
+// version follows at once, with that content of a alone. The cluster may be cut off.
+func overwritten(t *testing.T, action policyv1.RemediationAction, content int, away bool, others ...part) *fleet {
+	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 20 * time.Minute}, action, 2)
+	a := config("a", 1, time.Second)
+	a.own = "InformOnly"
+	f.edit(append([]part{a}, others...)...)
+	if !f.settled(time.Hour) {
+		t.Fatal(f.status.RolloutStatus)
+	}
+	f.agents["c00"].away = away
+	a.content = 77
+	f.byHand("c00", append([]part{a}, others...), false)
+	a.content = content
+	f.edit(a)
+	return f
+}
+
+// O23, O17: the sign of that version is that c is gone. It is a sign of the first pass, and needs no other in the second.
+func TestASignOfTheFirstPassIsASignOfTheContent(t *testing.T) {
+	f := overwritten(t, policyv1.Enforce, 1, false, config("c", 1, time.Second))
+	if !f.settled(time.Hour) {
+		t.Errorf("%s, %s", f.status.RolloutStatus, f.last.Explain("c00"))
+	}
+}
+
+// O23, O17: without a sign the second pass is no sign of the content, either.
+func TestTheSecondPassIsNoSignOfTheContent(t *testing.T) {
+	f := overwritten(t, policyv1.Enforce, 2, true)
+	if f.run(3 * time.Hour); f.hub["c00"].status.RolloutStatus != "TimeOut" {
+		t.Errorf("%s, %s", f.hub["c00"].status.RolloutStatus, f.last.Explain("c00"))
+	}
+}
+
+// O23, O17: after that sign a person edits the replica once more, and the cluster does not get that, either.
+func TestASignIsKeptOverAnEditThatNeverArrived(t *testing.T) {
+	f := overwritten(t, policyv1.Inform, 1, false, config("c", 1, time.Second))
+	f.run(time.Minute)
+	f.byHand("c00", nil, false)
+	if f.run(6 * time.Minute); f.status.RolloutStatus != "Succeeded" {
+		t.Errorf("%s, %s", f.status.RolloutStatus, f.last.Explain("c00"))
+	}
+}
+
+// O17, O23: a new annotation of a needs no answer, so what a answered before stays its answer. A person edits a, the cluster never gets that,
+// and another version follows at once.
+func TestAnEditAfterAnAnnotationIsNoWaitForAnAnswer(t *testing.T) {
+	f := handEdited(t, policyv1.Enforce)
+	a, b := config("a", 1, time.Second), config("b", 1, time.Second)
+	a.own, a.note = "InformOnly", "n"
+	for _, parts := range [][]part{{config("a", 1, time.Second), b}, {a, b}} {
+		parts[0].own = "InformOnly"
+		f.edit(parts...)
+		if !f.settled(time.Hour) {
+			t.Fatal(f.status.RolloutStatus)
+		}
+	}
+	f.byHand("c00", handEdits(77)["both templates"], false)
+	f.run(time.Second)
+	f.edit(a, config("b", 2, time.Second))
+	if !f.settled(time.Hour) {
+		t.Errorf("%s, %s", f.status.RolloutStatus, f.last.Explain("c00"))
 	}
 }
 

@@ -155,6 +155,13 @@ func TestWhichTemplatesAnswer(t *testing.T) {
 		{"also while it waits for dependencies, which may never comply", templatesOf([]part{only, b}), templatesOf([]part{onlyEdited, b}),
 			[]policyv1.PolicyDetails{detail("o", "NonCompliant", before), detail("b", "Compliant", before)},
 			[]policyv1.PolicyDetails{detail("o", "Pending", after), detail("b", "Compliant", before)}, "Succeeded", "Succeeded"},
+		{"one without a kind has the name that OCM gives it", templatesOf([]part{a}), []policyv1.PolicyTemplate{template(`{"metadata": {"name": "a"}}`)},
+			[]policyv1.PolicyDetails{detail("a", "Compliant", before)}, []policyv1.PolicyDetails{saying("template-0", "NonCompliant", "template-error; Object 'Kind' is missing", after)},
+			"Progressing [] [] [template-0]", "Progressing [] [] [template-0]"},
+		{"so has a list, which is no object", templatesOf([]part{b, a}), []policyv1.PolicyTemplate{templatesOf([]part{b})[0], template(`{"kind": "List", "metadata": {"name": "a"}, "items": []}`)},
+			[]policyv1.PolicyDetails{detail("b", "Compliant", before), detail("a", "Compliant", before)},
+			[]policyv1.PolicyDetails{detail("b", "Compliant", before), saying("template-1", "NonCompliant", "template-error; it is a list", after)},
+			"Progressing [] [] [template-1]", "Progressing [] [] [template-1]"},
 		{"what cannot be read has the name that the template sync gives it", []policyv1.PolicyTemplate{template(`{}`), template(`7`)}, []policyv1.PolicyTemplate{template(`{}`), template(`8`)},
 			nil, nil, "Progressing [template-1] [] []", "Progressing [template-1] [] []"},
 	} {

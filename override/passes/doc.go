@@ -29,7 +29,7 @@
 //  1. Resolve which clusters the policy is bound to, with package override, and keep the Resolution until its inputs change.
 //  2. Read the root policy's record with status.RecordsOf, by the empty name. Read the existing replicated policies with
 //     ReplicaOf, each with its templates, its managed fields and its status. On a hub that OCM's propagator wrote, Adopt each
-//     first. If a replica of this version has another spec than you would write, set Edited: its answers then count anew. Other labels
+//     first. If a replica has another spec than you wrote, set Edited: its answers then count anew. Other labels
 //     and annotations are no edit: write them back, and do not set Edited for them, or a failed cluster may start anew. If
 //     clusters are validated, set the Verdict of each replica; see below.
 //     A stale cache shows a replica as it was before your last write, so a started cluster seems to wait. Read your own writes:

@@ -124,12 +124,12 @@ func drawEdit(t *rapid.T, parts []part) []part {
 }
 
 // drawByHand has a person edit a replica, if there is one of the version. Where nothing tells that the cluster did not get the edit, it gets
-// it: its answer would be waited for. The controller sets it back before anything else is wanted.
-func (f *fleet) drawByHand(t *rapid.T) {
+// it: its answer would be waited for. The controller sets it back, or writes another version at once, and says so.
+func (f *fleet) drawByHand(t *rapid.T) (atOnce bool) {
 	cluster := rapid.SampledFrom(f.targets).Draw(t, "edited")
 	s := f.hub[cluster]
 	if s == nil || !strings.HasPrefix(status.StampOf(s).Version, fmt.Sprintf("v%d ", f.version)) {
-		return
+		return false
 	}
 	sees := f.strips || rapid.Bool().Draw(t, "it arrives") || slices.ContainsFunc(s.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Time.Time.Equal(f.now.Truncate(time.Second))
@@ -141,7 +141,12 @@ func (f *fleet) drawByHand(t *rapid.T) {
 	}
 	f.agents[cluster].edited = f.version
 	f.byHand(cluster, parts, sees)
-	f.run(time.Duration(rapid.IntRange(1, 400).Draw(t, "seconds after it")) * time.Second)
+	seconds := rapid.IntRange(0, 400).Draw(t, "seconds after it")
+	if sees {
+		seconds = max(seconds, 10) // it arrives before the cluster is cut off
+	}
+	f.run(time.Duration(seconds) * time.Second)
+	return seconds == 0
 }
 
 // O17, O23, S3: rollouts of policies of one to five templates with unequal agents. Whatever changes, no more clusters are exposed than
@@ -189,10 +194,10 @@ func TestPoliciesOfSeveralTemplates(t *testing.T) {
 				} else if !f.settled(24 * time.Hour) {
 					f.t.Fatalf("a good version is not done: %s %v", f.status.RolloutStatus, f.last.Explain(f.targets[0]))
 				}
-				if rapid.IntRange(0, 2).Draw(t, "by hand") == 2 {
-					f.drawByHand(t)
+				atOnce := rapid.IntRange(0, 2).Draw(t, "by hand") == 2 && f.drawByHand(t)
+				if parts = drawEdit(t, parts); atOnce { // something has to be new to the cluster, or it gives no sign
+					parts = append(parts, drawPart(t, fmt.Sprint("sign", f.version)))
 				}
-				parts = drawEdit(t, parts)
 				var cutOff []string
 				if pace.cuts && rapid.IntRange(0, 3).Draw(t, "cut off") == 3 && f.hub[f.targets[0]] != nil {
 					cutOff = rapid.SliceOfNDistinct(rapid.SampledFrom(f.targets), 1, 2, rapid.ID).Draw(t, "which")

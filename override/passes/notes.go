@@ -60,11 +60,14 @@ func templateOf(policyTemplate *policyv1.PolicyTemplate, position int, action po
 	decoder.UseNumber()
 	if decoder.Decode(&object) != nil || object == nil {
 		content := digest(string(policyTemplate.ObjectDefinition.Raw))
-		return template{name: "template-" + strconv.Itoa(position), content: content, effect: content}
+		return template{name: unnamed(position), content: content, effect: content}
 	}
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
 	kind, _ := object["kind"].(string)
+	if _, isList := object["items"]; kind == "" || isList {
+		name = unnamed(position)
+	}
 	apiVersion, _ := object["apiVersion"].(string)
 	group, _, _ := strings.Cut(apiVersion, "/")
 	of := schema.GroupKind{Group: group, Kind: kind}
@@ -83,6 +86,9 @@ func templateOf(policyTemplate *policyv1.PolicyTemplate, position int, action po
 	}
 	return made
 }
+
+// unnamed is the name that OCM's template sync and status sync give a template that they cannot decode as an object.
+func unnamed(position int) string { return "template-" + strconv.Itoa(position) }
 
 const policyGroup = "policy.open-cluster-management.io"
 
@@ -168,7 +174,7 @@ func (n note) lastHad(written *template) (had, effect string) {
 		return strings.TrimPrefix(n.had, setBack), n.hadEffect
 	case n.owed != nil && !n.owed.known:
 		return "", ""
-	case n.isUnanswered() && (n.owed.sure || n.owed.missed):
+	case n.isUnanswered() && n.owed.sure:
 		return noContent, noContent
 	case n.isUnanswered(): // with other annotations or dependencies, or with the same content in other words
 		return hadOf(n.content, noContent), n.effect

@@ -279,8 +279,12 @@ func (c *Cluster) settle(version string, kind kind, now time.Time) {
 		c.Compliance = replica.told()
 	}
 	if replica != nil {
-		if c.reported, c.said = replica.Reported, replica.said(); c.edited {
+		c.reported, c.said = replica.Reported, replica.said()
+		switch {
+		case c.edited:
 			c.reported = cmp.Or(replica.setBack, c.reported)
+		case replica.Edited && c.isOther:
+			c.reported = cmp.Or(replica.unknown, c.reported)
 		}
 	}
 	c.replica = nil // it belongs to the caller

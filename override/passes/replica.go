@@ -32,8 +32,8 @@ type Replica struct {
 	Action policyv1.RemediationAction
 
 	// Edited says that the replica's spec was edited by hand since it was written. It is written again, with the action that the
-	// rollout wants. [ReplicaOf] sets Edited if the action was changed. A controller that compares the rest with what it would
-	// write sets it, too.
+	// rollout wants. [ReplicaOf] sets Edited if the action was changed. A controller that compares the rest with what it wrote sets
+	// it, too, also for a replica of another version: otherwise the answer to an edit that the cluster never got may be waited for.
 	Edited bool
 
 	// Applied is when the replica got this version with this action. Deadlines run from it, so it changes with the second
@@ -80,6 +80,8 @@ type Replica struct {
 	late    *late
 	// setBack is Reported for a write that sets back an edit by hand of which the cluster gave no sign; empty where it is the same.
 	setBack string
+	// unknown is the same for a write of another version.
+	unknown string
 	// isSilent says that there is no sign that the cluster has got the last write.
 	isSilent bool
 }

@@ -20,6 +20,19 @@ func isUnheard(policy *policyv1.Policy) bool {
 	return status.Before(spec) && !status.IsZero()
 }
 
+// unknownNotes gives the annotation of a write of another version over an edit by hand of which the cluster gave no sign. The cluster has the
+// content before the edit, which is not known, or the edit.
+func unknownNotes(parts []template, said []message, st *policyv1.PolicyStatus) string {
+	var text strings.Builder
+	for i := range parts {
+		note{message: said[i].id, missed: true}.write(&text, parts[i].name)
+	}
+	for _, name := range removed(parts, st) { // perhaps by the edit
+		note{message: messageOf(name, st).id, missed: true}.write(&text, name)
+	}
+	return text.String()
+}
+
 // setBackNotes gives the annotation of a write that sets back an edit by hand of which the cluster gave no sign, now and once earlier
 // messages count. Edited are the templates as they are, and stamped as the stamp's action has them: the same where the edit was of
 // something else. The cluster may have got the edit, or never get it.
@@ -34,7 +47,7 @@ func setBackNotes(edited, stamped []template, said []message, st *policyv1.Polic
 			answered = answered && !message.ignored
 		}
 		before := noted.of[keyOf(edited.name)]
-		next := note{content: edited.content, effect: edited.effect, rest: edited.rest, message: message.id, owed: owed, missed: true}
+		next := note{content: edited.content, effect: edited.effect, rest: edited.rest, message: message.id, owed: owed.noted(silent), missed: true}
 		if had, effect := before.lastHad(stamped); inTheEnd || before.had == setBack {
 			next.had = setBack // it counts late all the same
 		} else if had != "" {

@@ -14,8 +14,8 @@ import (
 // it the policy that would be written, as dependency.Replicate makes it.
 //
 // Use it for three things. Before hub templates are resolved, the hash is the version for [Propagate]. With a cluster's hub
-// templates resolved, it is the hash to note in an annotation of the replica. If a stored replica has this version and hash, and
-// the replica's own VersionOf differs, the replica was edited by hand ([Replica].Edited).
+// templates resolved, it is the hash to note in an annotation of the replica. If a stored replica has such a hash, and
+// the replica's own VersionOf differs, the replica was edited by hand ([Replica].Edited), whatever its version.
 //
 // The policy is not changed. A policy without a spec has the hash of an empty spec.
 func VersionOf(policy *unstructured.Unstructured) string {

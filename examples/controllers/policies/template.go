@@ -66,14 +66,14 @@ func (t *template) on(cluster passes.Cluster) (*unstructured.Unstructured, error
 	return object, err
 }
 
-// replica is what a replicated policy says of its cluster. One that OCM's propagator wrote is taken over. One of this version with another spec
-// was edited by hand.
+// replica is what a replicated policy says of its cluster. One that OCM's propagator wrote is taken over. One with another
+// spec than its version, which is the hash of the spec, was edited by hand.
 func (t *template) replica(p *policy) passes.Replica {
 	if p.stranger != nil && p.content == t.version {
 		return passes.ReplicaOf(passes.Adopt(p.stranger, t.read, t.version), &p.status)
 	}
 	r := p.replica
-	r.Edited = r.Edited || r.Version == t.version && p.content != t.version
+	r.Edited = r.Edited || r.Version != "" && p.content != r.Version
 	return r
 }
 

@@ -51,6 +51,7 @@ var swaps = map[string]swap{
 	},
 	"propagator": {
 		replacements: map[string]string{"propagator.go.txt": "controllers/propagator", "propagator_common.go.txt": "controllers/common"},
+		fields:       []field{{"controllers/propagator", "ReplicatedPolicyReconciler", "resolver common.Resolver"}},
 		tests:        []string{"controllers/propagator", "controllers/common"},
 	},
 	"template-sync": {

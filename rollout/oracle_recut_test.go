@@ -164,7 +164,7 @@ func (o *oracle) isChain(stages [][]grouping.Key) bool {
 	return true
 }
 
-// r66Free says whether clusters that failed give up their slots.
+// r66Free says whether failed clusters release their slots.
 func (o *oracle) r66Free() bool { return o.failedFrees || o.deadline != nil }
 
 // r66Bounds says whether groups bound how many are exposed.

@@ -89,7 +89,7 @@ func (s *schedule) exposes(choice *choice, totals *fleet.Totals) int {
 	}))
 }
 
-// exposure says how many clusters are exposed. Frees says whether clusters that failed give up their slots.
+// exposure says how many clusters are exposed. Frees says whether failed clusters release their slots.
 func (s *schedule) exposure(frees bool) limits.Exposure {
 	return limits.Exposure{Ramp: s.options.ramp, Frees: frees}
 }
@@ -105,7 +105,7 @@ func (s *schedule) loads() iter.Seq[limits.Load] {
 	}
 }
 
-// freesSlots says whether clusters that failed give up their slots, at once or at their deadline.
+// freesSlots says whether failed clusters release their slots, at once or at their deadline.
 func (s *schedule) freesSlots() bool { return s.options.freeFailed || s.rules.deadline != nil }
 
 // areSlotsFreed says so of what is reported, too: a failure that timed out holds no slot.

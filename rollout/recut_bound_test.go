@@ -126,7 +126,7 @@ func TestNoMoreAreExposedWhereGroupsAreCutWhileTheControllerIsDown(t *testing.T)
 	}
 }
 
-// R66: groups side by side expose what they expose together, also where failures are tolerated and give up their slots.
+// R66: groups side by side expose what they expose together, also where failures are tolerated and release their slots.
 func TestGroupsSideBySideStartAsFarAsTheyExposeTogether(t *testing.T) {
 	one, eu, us := intstr.FromInt32(1), grouping.Key{Name: "eu"}, grouping.Key{Index: 1, Name: "us"}
 	strategy, options := perGroup(config("1", "10m", 0)), rollout.Options{MaxConcurrencyPerGroup: one, GroupOrder: rollout.GroupOrder{}}

@@ -59,7 +59,7 @@ type Abort struct {
 // slow it as they slow a rollout, and a ramp starts over: leave them out unless you mean that.
 //
 // Leave out Attempt, too, here and in the plan with the version before, unless clusters that fail in the rollback are to
-// be tried again. The clusters of the result then have the attempt to note, as from Plan. Leave out Reviewed, which is of the failed
+// be tried again. The clusters of the result then have the attempt to note, as from Plan. Leave out Allowlist, which is of the failed
 // version: a cluster that is not in it keeps that version. Freezes block the rollback, since they are of clusters.
 //
 // When Revert neither starts nor blocks a cluster, no cluster has the failed version any more. From then on, Plan with the

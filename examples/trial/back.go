@@ -155,7 +155,7 @@ func drawBack(seed uint64, subject *Subject, ignored Duty) *world {
 const (
 	DutyStoreUpdate  Duty = "store a new update revision before anything is written of it"
 	DutyKeepTemplate Duty = "keep the template of the current revision"
-	DutyStoreAbort   Duty = "store the aborted time before anything goes back"
+	DutyStoreAbort   Duty = "store the aborted time before anything is rolled back"
 	DutyAbortOnce    Duty = "leave the aborted time as it was stored"
 	DutyNoOther      Duty = "write the version before, and no other"
 	DutyMendFirst    Duty = "plan for those that joined only where no cluster waits to go back"

@@ -26,10 +26,10 @@ type Delivery struct {
 	// wanted reads the version and the strategy that an owner wants.
 	wanted func(owner object) (string, clusterv1alpha1.RolloutStrategy)
 	// read reads what an object says of its cluster.
-	read func(o object) held
+	read func(o object) observed
 	// reread does so by the states of an object since it was made, the newest last. What did not change since it was answered need not be
 	// answered anew: neither where an edit by hand was set back, nor by a cluster that never got what was written in between. It may be nil.
-	reread func(states []object) held
+	reread func(states []object) observed
 	// traceless are the duties of which no trace tells enough to judge, with what it does not tell.
 	traceless map[Duty]string
 	// claims reads what the owner says. It is nil where the subject says it itself.
@@ -91,8 +91,8 @@ const (
 	doesNot
 )
 
-// held is what an object says of its cluster.
-type held struct {
+// observed is what an object says of its cluster.
+type observed struct {
 	version   string
 	started   bool // the version acts on the cluster
 	answer    answer

@@ -90,9 +90,9 @@ func putAddOn(ctx context.Context, r *runner, version string, first bool) error 
 	}
 }
 
-func readAddOn(o object) held {
+func readAddOn(o object) observed {
 	addOn := o.(*addonv1beta1.ManagedClusterAddOn)
-	h := held{dying: addOn.DeletionTimestamp != nil, finalizer: len(addOn.Finalizers) > 0}
+	h := observed{dying: addOn.DeletionTimestamp != nil, finalizer: len(addOn.Finalizers) > 0}
 	if len(addOn.Status.ConfigReferences) == 0 || addOn.Status.ConfigReferences[0].DesiredConfig == nil {
 		return h
 	}

@@ -45,7 +45,7 @@ func OfPolicies() *Delivery {
 			u := owner.(*unstructured.Unstructured)
 			return versionOfPolicy(u), strategyOfPolicy(u)
 		},
-		read: func(o object) held { return readPolicy([]object{o}) }, reread: readPolicy, parts: partsOfPolicy, reportPart: reportOfTemplate, patient: isPatient,
+		read: func(o object) observed { return readPolicy([]object{o}) }, reread: readPolicy, parts: partsOfPolicy, reportPart: reportOfTemplate, patient: isPatient,
 		shown: shownOfPolicy, edit: editPolicy, strip: stripPolicy, adopts: adoptsPolicy, replicates: replicatesPolicy,
 		validates: isValidated, verdict: verdictOnPolicy, approve: approvePolicy, traceless: tracelessOfPolicies,
 		patch: func(ctx context.Context, c clients, k Kind, o object, body []byte, sub ...string) error {
@@ -138,10 +138,10 @@ func strategyOfPolicy(u *unstructured.Unstructured) (s clusterv1alpha1.RolloutSt
 
 // readPolicy reads a replicated policy from its states, the newest last. It has answered once the newest message of each template is about what
 // the template is now, as agents of a trial write it. A template that only informs has done what it should whatever it says.
-func readPolicy(states []object) held {
+func readPolicy(states []object) observed {
 	u := states[len(states)-1].(*unstructured.Unstructured)
 	templates := templatesIn(u)
-	h := held{
+	h := observed{
 		version: versionOfPolicy(u), started: !strings.EqualFold(actionOfPolicy(u), "inform"),
 		dying: u.GetDeletionTimestamp() != nil, finalizer: len(u.GetFinalizers()) > 0, content: contentOf(u),
 	}

@@ -129,7 +129,7 @@ func TestATemplateThatWasNotEditedNeedNotAnswerAnew(t *testing.T) {
 	p := newPolicyUnderTest(t, policyTemplate{kind: configurationPolicy, name: "a", own: "enforce", content: "v1"},
 		policyTemplate{kind: configurationPolicy, name: "b", own: "enforce", content: "v1"})
 	var since []object
-	next := func(generation int64, parts ...int) held {
+	next := func(generation int64, parts ...int) observed {
 		p.write("enforce", generation)
 		p.says(does, parts...)
 		since = append(since, p.DeepCopy())

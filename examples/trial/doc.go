@@ -152,16 +152,16 @@
 // keeps its revisions in the set's status, as the message of a condition, since today's API has no field for them. Its worlds
 // (back.go) roll out a first version to its end, and then one that some agents fail, answer late or never. It is taken back
 // because of a breach or because a person asks. The controller dies at any write, from the new template to the last cluster
-// that goes back. Leaders are cut off. Clusters join, leave and return on the way. Agents take the version before as they
+// that is rolled back. Leaders are cut off. Clusters join, leave and return on the way. Agents take the version before as they
 // like. And a third version may come before all went back, and be taken back, too. In addition the observer judges
 // (judge_back.go):
 //
 //   - Stored: a version is written only where the set's status says that clusters get it. So the aborted time is stored
-//     before the first cluster goes back, and a new revision before anything of it is written.
+//     before the first cluster is rolled back, and a new revision before anything of it is written.
 //   - Taken back: no cluster gets a version that is taken back, as far as the process could know.
 //   - Aborted: the time is when it was written, and stays as it is until another version is wanted.
 //   - Mending: while a cluster waits to go back, a cluster that never had the version gets nothing.
-//   - Untouched: no work is written again that has its version. So each holder goes back once.
+//   - Untouched: no work is written again that has its version. So each object is rolled back once.
 //   - Order, concurrency: groups roll back last first; no more clusters are in their rollback than MaxConcurrency.
 //   - Leavers: a deselected cluster with the version that is taken back is on its way from the abort on, until its deadline has passed or its
 //     object is gone. A cluster that went back and was deselected before it was done counts like any other, and so does its failure for those that joined.

@@ -16,7 +16,7 @@ type ending struct {
 	complete bool
 	inFlight []string // clusters that are, or failed and may yet recover
 	failed   []string // clusters that timed out
-	held     []string // clusters that wait, for one of them
+	waits    []string // clusters that wait, for one of them
 	could    []string // clusters that wait, for nothing
 	surplus  []string // clusters that have a work and aren't selected
 	left     []string // clusters that left with the version, and are not done
@@ -39,7 +39,7 @@ func (h *history) endOf(s *scene, now time.Time, says func(*replicaSet) Saying) 
 	if s.set == nil || s.incomplete() != "" {
 		return end
 	}
-	end.held, end.could = s.waits(now, leniency{everywhere: true, absent: h.absent})
+	end.waits, end.could = s.waits(now, leniency{everywhere: true, absent: h.absent})
 	end.left, end.moving = s.notDone(now.Add(-grace), leniency{})
 	end.doubtful, _ = s.notDone(now.Add(-grace), leniency{everywhere: true})
 	end.both = s.alsoElsewhere(now.Add(-grace))
@@ -52,8 +52,8 @@ func (h *history) endOf(s *scene, now time.Time, says func(*replicaSet) Saying) 
 		}
 	}
 	_, without := s.waits(now, leniency{noLeft: true})
-	freed := slices.ContainsFunc(end.held, func(c string) bool { return slices.Contains(without, c) })
-	end.byLeft = len(end.left) > 0 && (freed || len(end.held)+len(end.inFlight) == 0)
+	freed := slices.ContainsFunc(end.waits, func(c string) bool { return slices.Contains(without, c) })
+	end.byLeft = len(end.left) > 0 && (freed || len(end.waits)+len(end.inFlight) == 0)
 	for cluster := range s.works {
 		if !s.selects(cluster) && (!s.counts || has(s, cluster)) { // the work of a dead agent stays while it is deleted
 			end.surplus = append(end.surplus, cluster)
@@ -66,7 +66,7 @@ func (h *history) endOf(s *scene, now time.Time, says func(*replicaSet) Saying) 
 
 // over says whether no cluster waits for anything.
 func (e ending) over() bool {
-	return len(e.inFlight)+len(e.held)+len(e.could)+len(e.moving) == 0
+	return len(e.inFlight)+len(e.waits)+len(e.could)+len(e.moving) == 0
 }
 
 // checkEnd judges how a rollout stands that stands still. A cluster that left counts for a process where it saw the cluster last, in
@@ -130,7 +130,7 @@ func (h *history) checkEndOf(s *scene, now time.Time, says func(*replicaSet) Say
 			breaks(invStatus, "all is done, and it says %q", end.says.Message)
 		}
 	case !named(blockers):
-		breaks(invStuck, "%v in flight, %v failed and %v that left hold %v up, and it says %q", end.inFlight, end.failed, end.left, end.held, end.says.Message)
+		breaks(invStuck, "%v in flight, %v failed and %v that left hold %v up, and it says %q", end.inFlight, end.failed, end.left, end.waits, end.says.Message)
 	}
 	return broken
 }

@@ -134,9 +134,9 @@ func (s *tale) checker() *checker {
 // A user that deletes a cluster takes its policy with it. A process that had read before that it went through its first pass enforces it in good
 // faith. A process that knows that it is gone does not.
 func TestAFirstPassThatIsGone(t *testing.T) {
-	passed, other := map[string]held{"a": {version: "v2"}}, map[string]held{"a": {version: "v1"}}
+	passed, other := map[string]observed{"a": {version: "v2"}}, map[string]observed{"a": {version: "v1"}}
 	for name, tt := range map[string]struct {
-		truth, known map[string]held
+		truth, known map[string]observed
 		broken       bool
 	}{
 		"it is there":                       {passed, passed, false},
@@ -148,7 +148,7 @@ func TestAFirstPassThatIsGone(t *testing.T) {
 		"it has another one than was known": {other, passed, false},
 	} {
 		j := &checker{history: newHistory(nil, nil, nil), delivery: OfPolicies(), trial: &trial{world: &world{}}}
-		if broken := j.checkPasses(event{}, "a", &snapshot{j: j, version: "v2", held: tt.known}, &snapshot{j: j, version: "v2", held: tt.truth}); (len(broken) > 0) != tt.broken {
+		if broken := j.checkPasses(event{}, "a", &snapshot{j: j, version: "v2", observed: tt.known}, &snapshot{j: j, version: "v2", observed: tt.truth}); (len(broken) > 0) != tt.broken {
 			t.Errorf("%s: %v", name, broken)
 		}
 	}

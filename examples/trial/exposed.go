@@ -114,8 +114,8 @@ func (s *snapshot) exposes() int {
 
 // exposed lists the clusters that have a version and are not done with it, or had one of which something lasts.
 func (s *snapshot) exposed(version string, now time.Time) (clusters []string) {
-	for _, held := range []map[string]held{s.held, s.ghosts} {
-		for c, h := range held {
+	for _, all := range []map[string]observed{s.observed, s.ghosts} {
+		for c, h := range all {
 			if h.version == version && h.started && !s.ignoredClusters[c] && s.j.deleted[c].IsZero() && seatOf(h, s.ref.config(), now, leniency{}).at != succeeded {
 				clusters = append(clusters, c)
 			}

@@ -87,7 +87,7 @@ func (s *snapshot) seats(clusters []string, away bool, now time.Time, l leniency
 // mayBeRecorded says whether the record may have a deselected cluster as one that timed out: its success came after its deadline. It remains a
 // failure until its success was found good, and takes no slot.
 func (s *snapshot) mayBeRecorded(cluster string) bool {
-	h, has := s.held[cluster]
+	h, has := s.observed[cluster]
 	if !has {
 		h = s.ghosts[cluster]
 	}
@@ -149,17 +149,17 @@ func (j *checker) checkStart(e event) (broken []violation) {
 // checkPasses judges a start of a policy: its cluster went through the first pass, and no other one is still enforced with
 // another version.
 func (j *checker) checkPasses(e event, cluster string, known, truth *snapshot) (broken []violation) {
-	before := truth.held[cluster]
-	if before.version != known.version && known.held[cluster].version != known.version {
+	before := truth.observed[cluster]
+	if before.version != known.version && known.observed[cluster].version != known.version {
 		broken = append(broken, violation{invariant: invPasses, rv: e.rv, text: fmt.Sprintf("%s is enforced with %s, and had %q", cluster, known.version, before.version)})
 	}
 	behind := func(s *snapshot, c string) bool {
-		h, ok := s.held[c]
+		h, ok := s.observed[c]
 		return ok && c != cluster && h.started && h.version != known.version && !h.dying && s.isSelected(c) && !s.stands(c, e.at, leniency{}).out
 	}
 	for _, c := range j.trial.clusters(j.trial.pool) {
 		if behind(known, c) && behind(truth, c) {
-			broken = append(broken, violation{invariant: invTakeBack, rv: e.rv, text: fmt.Sprintf("%s starts with %s while %s is enforced with %s", cluster, known.version, c, truth.held[c].version)})
+			broken = append(broken, violation{invariant: invTakeBack, rv: e.rv, text: fmt.Sprintf("%s starts with %s while %s is enforced with %s", cluster, known.version, c, truth.observed[c].version)})
 			break
 		}
 	}
@@ -208,7 +208,7 @@ func (s *snapshot) lasts(cluster string, now time.Time) string {
 
 // wasEdited says whether a person changed the object of a cluster by hand, and it was not written back, or is gone.
 func (s *snapshot) wasEdited(cluster string) bool {
-	h, has := s.held[cluster]
+	h, has := s.observed[cluster]
 	if !has {
 		h, has = s.ghosts[cluster]
 	}

@@ -82,7 +82,7 @@ func (s *snapshot) named(name string) groupKey {
 // startedIn is the group in which a cluster was when it got what it has, as far as complete decisions tell that a process may have read
 // then.
 func (s *snapshot) startedIn(cluster string) (of groupKey, known bool) {
-	h, has := s.held[cluster]
+	h, has := s.observed[cluster]
 	if !has || h.version != s.version || !h.started {
 		h = s.ghosts[cluster]
 	}

@@ -187,9 +187,9 @@ func TestAClusterThatHasFailedWaitsForNone(t *testing.T) {
 	s.decide(placementName, 0, "", "t-c0", "t-c1")
 	s.place(placementName, told{"", 2})
 	snapshot := s.checker().present()
-	snapshot.ghosts["t-c0"] = held{version: "v1", started: true, answer: doesNot, applied: dawn}
-	snapshot.ghosts["t-c1"] = held{version: "v1", started: true, answer: awaited, applied: dawn}
-	if held, could := snapshot.waits(dawn.Add(time.Minute)); fmt.Sprint(held, could) != "[t-c1] []" {
-		t.Errorf("%v wait, %v could start", held, could)
+	snapshot.ghosts["t-c0"] = observed{version: "v1", started: true, answer: doesNot, applied: dawn}
+	snapshot.ghosts["t-c1"] = observed{version: "v1", started: true, answer: awaited, applied: dawn}
+	if wait, could := snapshot.waits(dawn.Add(time.Minute)); fmt.Sprint(wait, could) != "[t-c1] []" {
+		t.Errorf("%v wait, %v could start", wait, could)
 	}
 }

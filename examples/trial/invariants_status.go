@@ -53,7 +53,7 @@ func (j *checker) isSwitch(at time.Time) bool {
 // unheard says whether nothing was ever heard of a part of some object.
 func (j *checker) unheard(rv int64) bool {
 	s := j.truthAt(rv)
-	for _, h := range s.held {
+	for _, h := range s.observed {
 		if h.unheard {
 			return true
 		}
@@ -95,7 +95,7 @@ func (j *checker) checkEdited(s *snapshot, complete bool) (broken []violation) {
 	root := j.delivery.read(s.owner)
 	var edited []string
 	for cluster := range s.ref.selected {
-		if h, has := s.held[cluster]; has && !h.dying && h.version == s.version && h.content != root.content {
+		if h, has := s.observed[cluster]; has && !h.dying && h.version == s.version && h.content != root.content {
 			edited = append(edited, cluster)
 		}
 	}

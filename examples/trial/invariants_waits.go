@@ -15,7 +15,7 @@ func (j *checker) verdict(now time.Time) (broken []violation, complete bool) {
 		if e.id.kind != j.delivery.object || j.delivery.isOwner(e.object) {
 			continue
 		}
-		var is, was held
+		var is, was observed
 		after, before := j.at(e.id, e.rv), j.at(e.id, e.rv-1)
 		if before != nil {
 			was = j.read(before)
@@ -188,7 +188,7 @@ func (j *checker) checkPrompt(now time.Time) (broken []violation) {
 	half := j.partiallyObserved()
 	look := func(now time.Time, s *snapshot) {
 		for _, c := range j.trial.clusters(j.trial.pool) {
-			h, has := s.held[c]
+			h, has := s.observed[c]
 			if !has || h.dying || s.isSelected(c) || s.ref.incomplete != "" {
 				delete(since, c)
 				continue
@@ -215,41 +215,41 @@ func (j *checker) checkPrompt(now time.Time) (broken []violation) {
 }
 
 // waits are the clusters that wait: for others, and for nothing.
-func (s *snapshot) waits(now time.Time) (held, could []string) {
+func (s *snapshot) waits(now time.Time) (wait, could []string) {
 	if s.ref.incomplete != "" {
 		return nil, nil
 	}
 	for cluster := range s.ref.selected {
-		h, has := s.held[cluster]
+		h, has := s.observed[cluster]
 		gets := has && h.version == s.version && h.started
 		switch {
 		case gets || !s.j.deleted[cluster].IsZero():
 		case has && h.dying:
-			held = append(held, cluster)
+			wait = append(wait, cluster)
 		case s.j.delivery.gates && has && h.version == s.version && !h.answered: // its first pass lasts until it says something, as it does unless it is dead
 		case s.stands(cluster, now, leniency{}).at == failed && !s.ignoredClusters[cluster]: // its failure lasts, and it waits for none
 		case s.stands(cluster, now, leniency{}).at != waiting && !s.ignoredClusters[cluster]:
-			held = append(held, cluster) // something lasts of it
+			wait = append(wait, cluster) // something lasts of it
 		case len(s.forbids(cluster, now.Add(-grace), leniency{everywhere: true}, whereTheyAre))+len(s.forbids(cluster, now.Add(-grace), leniency{everywhere: true}, whereTheyWere)) == 0:
 			could = append(could, cluster)
 		default:
-			held = append(held, cluster)
+			wait = append(wait, cluster)
 		}
 	}
-	slices.Sort(held)
+	slices.Sort(wait)
 	slices.Sort(could)
-	return held, could
+	return wait, could
 }
 
 // waits are those of a snapshot. Where a cluster was deselected, a process that began since may not know the group, which matters if
 // not all are in one pool. Then no cluster could start.
-func (j *checker) waits(s *snapshot, now time.Time) (held, could []string) {
-	held, could = s.waits(now)
+func (j *checker) waits(s *snapshot, now time.Time) (wait, could []string) {
+	wait, could = s.waits(now)
 	_, perGroup, required, _ := parts(&s.strategy)
 	if (perGroup || len(*required) > 0) && len(j.began) > 1 && len(s.left(whereTheyAre)) > 0 {
-		return slices.Concat(held, could), nil
+		return slices.Concat(wait, could), nil
 	}
-	return held, could
+	return wait, could
 }
 
 // checkLate finds clusters that could have started all the time for longer than it may take, while no other came any further: one that
@@ -287,7 +287,7 @@ func (j *checker) steps() (all []time.Time) {
 		if e.id.kind != j.delivery.object || e.gone || j.delivery.isOwner(e.object) {
 			continue
 		}
-		now, was := j.read(e.object), held{}
+		now, was := j.read(e.object), observed{}
 		if before := j.at(e.id, e.rv-1); before != nil {
 			was = j.read(before)
 		}
@@ -345,14 +345,14 @@ func (j *checker) checkEnd(now time.Time) (broken []violation, complete bool) {
 		breaks(invLeft, "the decisions are partially observed: %s", s.ref.incomplete)
 		return broken, false
 	}
-	held, could := j.waits(s, now)
+	wait, could := j.waits(s, now)
 	blockers, said := s.blockers(now), j.said()
 	if len(could) > 0 {
-		breaks(invLeft, "%v may start and don't; %v wait; it says %q", could, held, said.Message)
+		breaks(invLeft, "%v may start and don't; %v wait; it says %q", could, wait, said.Message)
 	}
 	if j.delivery.gates {
 		for c := range s.ref.selected {
-			if h := s.held[c]; h.version != s.version && !h.dying && j.deleted[c].IsZero() {
+			if h := s.observed[c]; h.version != s.version && !h.dying && j.deleted[c].IsZero() {
 				breaks(invLeft, "%s has %q and not %s", c, h.version, s.version)
 			}
 		}
@@ -364,17 +364,17 @@ func (j *checker) checkEnd(now time.Time) (broken []violation, complete bool) {
 		if counted && !doubtful {
 			breaks(invStatus, "all is done, and it says %q", said.Message)
 		}
-	case len(held) > 0 && !slices.ContainsFunc(j.trial.clusters(j.trial.pool), func(c string) bool { return named(c) && s.isWaitedFor(c, blockers, held, now) }):
-		breaks(invStuck, "%v wait, %v are not done, and it says %q", held, blockers, said.Message)
+	case len(wait) > 0 && !slices.ContainsFunc(j.trial.clusters(j.trial.pool), func(c string) bool { return named(c) && s.isWaitedFor(c, blockers, wait, now) }):
+		breaks(invStuck, "%v wait, %v are not done, and it says %q", wait, blockers, said.Message)
 	}
 	complete = len(blockers) == 0 && said.Complete
 	return append(broken, j.checkEdited(s, complete)...), complete
 }
 
 // isWaitedFor says whether others may wait for a cluster, also for a deselected one of which a user edited the policy.
-func (s *snapshot) isWaitedFor(cluster string, blockers, held []string, now time.Time) bool {
+func (s *snapshot) isWaitedFor(cluster string, blockers, wait []string, now time.Time) bool {
 	if !s.isSelected(cluster) && !s.ignoredClusters[cluster] && s.lasts(cluster, now.Add(-grace)) != "" {
 		return true
 	}
-	return slices.Contains(blockers, cluster) && (!slices.Contains(held, cluster) || s.isGhost(cluster))
+	return slices.Contains(blockers, cluster) && (!slices.Contains(wait, cluster) || s.isGhost(cluster))
 }

@@ -334,10 +334,10 @@ func (h *history) lasting(longest time.Duration, which func(s *scene, now time.T
 }
 
 // waits returns the clusters that wait: for one of the others, and for nothing.
-func (s *scene) waits(now time.Time, l leniency) (held, could []string) {
+func (s *scene) waits(now time.Time, l leniency) (wait, could []string) {
 	for cluster, ref := range s.selected() {
 		if slices.ContainsFunc(s.works[cluster], func(w seenWork) bool { return w.DeletionTimestamp != nil }) {
-			held = append(held, cluster)
+			wait = append(wait, cluster)
 			continue
 		}
 		version, config := s.wanted(cluster), ref.config()
@@ -347,10 +347,10 @@ func (s *scene) waits(now time.Time, l leniency) (held, could []string) {
 		if len(s.forbids(cluster, version, now.Add(-grace), l)) == 0 {
 			could = append(could, cluster)
 		} else {
-			held = append(held, cluster)
+			wait = append(wait, cluster)
 		}
 	}
-	return held, could
+	return wait, could
 }
 
 // selected goes through the clusters with their refs, up to the first ref that is incomplete.

@@ -115,7 +115,7 @@ func (s *scene) revisionForbids(cluster, version string) *violation {
 	return nil
 }
 
-// backForbids says which invariants it would break that a cluster goes back now.
+// backForbids says which invariants it would break that a cluster is rolled back now.
 func (s *scene) backForbids(ref *seenRef, cluster string, now time.Time, l leniency) []violation {
 	if ref.strategy.Type == clusterv1alpha1.All || ref.strategy.Type == "" {
 		return nil

@@ -98,12 +98,12 @@ func TestADeselectedClusterInARollbackBlocksOneThatJoins(t *testing.T) {
 			},
 		}}
 		h := p.history(nil, s.reconciles)
-		held := true
+		satisfied := true
 		for _, v := range h.checkEnd(dawn.Add(time.Minute), func(*replicaSet) Saying { return Saying{Message: "a", Current: true, Over: true} }) {
-			held = held && v.invariant != invLeft
+			satisfied = satisfied && v.invariant != invLeft
 		}
-		if held != waits {
-			t.Errorf("%v: c waits for a %v, want %v", is, held, waits)
+		if satisfied != waits {
+			t.Errorf("%v: c waits for a %v, want %v", is, satisfied, waits)
 		}
 	}
 }

@@ -35,9 +35,9 @@ type snapshot struct {
 	version         string // that is wanted
 	strategy        clusterv1alpha1.RolloutStrategy
 	ref             *seenRef
-	held            map[string]held // by cluster
-	ghosts          map[string]held // what lasts of objects that are gone, by cluster
-	doubtful        []string        // clusters without objects, of which a failure may last
+	observed        map[string]observed // by cluster
+	ghosts          map[string]observed // what lasts of objects that are gone, by cluster
+	doubtful        []string            // clusters without objects, of which a failure may last
 	ignoredClusters map[string]bool
 }
 
@@ -54,9 +54,9 @@ func (j *checker) truthAt(rv int64) *snapshot {
 func (j *checker) present() *snapshot { return j.truthAt(1 << 62) }
 
 // read reads what an object says of its cluster.
-func (j *checker) read(o object) held { return j.judged(j.raw(o), o) }
+func (j *checker) read(o object) observed { return j.judged(j.raw(o), o) }
 
-func (j *checker) judged(h held, o object) held {
+func (j *checker) judged(h observed, o object) observed {
 	if h.started && h.answer == does && j.delivery.validates != nil && j.delivery.validates(j.trial) {
 		good, at := j.delivery.verdict(o)
 		if !good {
@@ -72,15 +72,15 @@ func (j *checker) judged(h held, o object) held {
 }
 
 // raw reads an object as its delivery does, once.
-func (j *checker) raw(o object) held { return j.readings.of(o, j.delivery.read) }
+func (j *checker) raw(o object) observed { return j.readings.of(o, j.delivery.read) }
 
 // readings are what was read from objects, which never change.
 type readings struct {
 	mu  sync.Mutex
-	all map[object]held
+	all map[object]observed
 }
 
-func (r *readings) of(o object, read func(object) held) held {
+func (r *readings) of(o object, read func(object) observed) observed {
 	if r == nil {
 		return read(o)
 	}
@@ -95,7 +95,7 @@ func (r *readings) of(o object, read func(object) held) held {
 }
 
 // readAt does so with an object's state of a time, which may have been edited by hand and set back since it got its version.
-func (j *checker) readAt(i id, rv int64, o object) held {
+func (j *checker) readAt(i id, rv int64, o object) observed {
 	h := j.raw(o)
 	if h.answer != awaited || j.delivery.reread == nil {
 		return j.judged(h, o)
@@ -121,7 +121,7 @@ func (j *checker) readAt(i id, rv int64, o object) held {
 
 // snapshot is nil where there is no owner yet.
 func (j *checker) snapshot(rv int64, get func(id) object) *snapshot {
-	s := &snapshot{j: j, rv: rv, held: map[string]held{}, ghosts: map[string]held{}}
+	s := &snapshot{j: j, rv: rv, observed: map[string]observed{}, ghosts: map[string]observed{}}
 	var placed *placement
 	var decisions []*placementDecision
 	for i := range j.states {
@@ -143,7 +143,7 @@ func (j *checker) snapshot(rv int64, get func(id) object) *snapshot {
 		case i.kind == j.delivery.object:
 			h := j.readAt(i, versionOf(o), o)
 			h.applied = j.since(i, versionOf(o), h)
-			s.held[o.GetNamespace()] = h
+			s.observed[o.GetNamespace()] = h
 		}
 	}
 	if s.owner == nil {
@@ -182,7 +182,7 @@ func (s *snapshot) ignoreUnregistered() {
 }
 
 // since is when the write was sent that gave an object what it has.
-func (j *checker) since(i id, rv int64, h held) time.Time {
+func (j *checker) since(i id, rv int64, h observed) time.Time {
 	var first, edited event
 	content := ""
 	for _, e := range j.states[i] {
@@ -216,7 +216,7 @@ func (j *checker) since(i id, rv int64, h held) time.Time {
 // ghost is what lasts of an object that is gone, where its cluster had the version: a failure that a process knew of, and a
 // start without an answer, if nothing kept the object when it was deleted. A cluster that was deleted leaves nothing. Where a process
 // may have seen a failure as well as none, it may last.
-func (j *checker) ghost(i id, version string, config clusterv1alpha1.RolloutConfig, rv int64) (_ held, cluster string, surely, may bool) {
+func (j *checker) ghost(i id, version string, config clusterv1alpha1.RolloutConfig, rv int64) (_ observed, cluster string, surely, may bool) {
 	var last, end event // the last state with the version, and when it was gone
 	for _, e := range j.states[i] {
 		if e.rv > rv {
@@ -233,15 +233,15 @@ func (j *checker) ghost(i id, version string, config clusterv1alpha1.RolloutConf
 		}
 	}
 	if end.rv == 0 || j.delivery.isOwner(end.object) {
-		return held{}, "", false, false
+		return observed{}, "", false, false
 	}
 	cluster = end.object.GetNamespace()
 	if at := j.deleted[cluster]; !at.IsZero() && at.Before(end.at) {
-		return held{}, "", false, false
+		return observed{}, "", false, false
 	}
 	w := j.deletion(i, end.at)
 	if w == nil {
-		return held{}, "", false, false
+		return observed{}, "", false, false
 	}
 	by := j.reconciles[w.reconcile]
 	h, known := j.knownHeld(by, i, end.rv, version)
@@ -260,18 +260,18 @@ func (j *checker) ghost(i id, version string, config clusterv1alpha1.RolloutConf
 		}
 		may = may || known && seatOf(h, config, r.ended, leniency{}).at == failed
 	}
-	return held{}, cluster, false, may
+	return observed{}, cluster, false, may
 }
 
 // knownHeld is what a reconcile knew of an object that has a version.
-func (j *checker) knownHeld(r *reconcile, i id, rv int64, version string) (held, bool) {
+func (j *checker) knownHeld(r *reconcile, i id, rv int64, version string) (observed, bool) {
 	at, ok := j.floor(r, rv, r.ended, false)[i]
 	if !ok {
-		return held{}, false
+		return observed{}, false
 	}
 	o := j.at(i, at)
 	if o == nil {
-		return held{}, false
+		return observed{}, false
 	}
 	h := j.readAt(i, at, o)
 	h.applied = j.since(i, at, h)
@@ -301,10 +301,10 @@ func (s *snapshot) stands(cluster string, now time.Time, l leniency) seat {
 	if s.ignoredClusters[cluster] {
 		return seat{at: succeeded, out: true}
 	}
-	if h, ok := s.held[cluster]; ok && h.version == s.version && h.started {
+	if h, ok := s.observed[cluster]; ok && h.version == s.version && h.started {
 		return seatOf(h, s.ref.config(), now, l)
 	}
-	if h, ok := s.held[cluster]; ok && h.version == s.version && h.answer == does && !h.dying && s.isSelected(cluster) {
+	if h, ok := s.observed[cluster]; ok && h.version == s.version && h.answer == does && !h.dying && s.isSelected(cluster) {
 		return seat{at: waiting} // it is back, and complies without being enforced
 	}
 	if h, ok := s.ghosts[cluster]; ok {
@@ -318,7 +318,7 @@ func (s *snapshot) stands(cluster string, now time.Time, l leniency) seat {
 }
 
 // seatOf reads times in favour of a start.
-func seatOf(h held, config clusterv1alpha1.RolloutConfig, now time.Time, l leniency) seat {
+func seatOf(h observed, config clusterv1alpha1.RolloutConfig, now time.Time, l leniency) seat {
 	from := h.applied
 	if h.answer != awaited && h.at.After(from) {
 		from = h.at

@@ -114,7 +114,7 @@ func TestWhichClustersOthersMayWaitFor(t *testing.T) {
 		cluster string
 		states  func(s *tale)
 		ignored string
-		held    []string
+		waits   []string
 		waited  bool
 	}{
 		"it is selected, and not done":                      {"t1-c0", func(s *tale) { s.replica(t, "t1-c0", 1, awaited) }, "", []string{"t1-c1"}, true},
@@ -134,7 +134,7 @@ func TestWhichClustersOthersMayWaitFor(t *testing.T) {
 			s.events[0].object.SetAnnotations(map[string]string{"ignore": tt.ignored})
 		}
 		now := s.ofPolicies().present()
-		if got := now.isWaitedFor(tt.cluster, now.blockers(long), tt.held, long); got != tt.waited {
+		if got := now.isWaitedFor(tt.cluster, now.blockers(long), tt.waits, long); got != tt.waited {
 			t.Errorf("%s: %v, want %v; not done: %v", name, got, tt.waited, now.blockers(long))
 		}
 	}

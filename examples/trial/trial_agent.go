@@ -196,7 +196,7 @@ func (a *agent) look(ctx context.Context) {
 }
 
 // markOf names a content of the object.
-func (a *agent) markOf(h held) string {
+func (a *agent) markOf(h observed) string {
 	mark := string(a.object.GetUID()) + h.version + map[bool]string{true: " started"}[h.started]
 	if h.content != "" { // what was changed by hand is evaluated, too
 		mark += fmt.Sprint(" ", a.object.GetGeneration())

@@ -56,7 +56,7 @@ func (t *trial) newRunner(at *site, subject *Subject) *runner {
 	t.name = "t1"
 	return &runner{
 		player: &player{world: t.world, site: at, subject: subject, rng: rand.New(rand.NewPCG(t.seed, 12)), died: map[int]time.Time{}},
-		trial:  t, deadline: map[string]time.Time{}, deleted: map[string]time.Time{}, gone: map[string]time.Time{}, readings: readings{all: map[object]held{}}, removed: map[string]bool{},
+		trial:  t, deadline: map[string]time.Time{}, deleted: map[string]time.Time{}, gone: map[string]time.Time{}, readings: readings{all: map[object]observed{}}, removed: map[string]bool{},
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
-// Rollback has a version that fails taken back on both hubs by a person. Each hub goes back by itself, without shares: all clusters have the
+// Rollback has a version that fails taken back on both hubs by a person. Each hub rolls back by itself, without shares: all clusters have the
 // version before again, and with the one that failed no limit over both hubs was broken.
 func (h *Hubs) Rollback(t *testing.T, s *Subject) {
 	w := newWorld(max(1, *flagSeed))

@@ -10,7 +10,7 @@ type Load struct{ Clusters, Slots, Tolerated int }
 // Exposure gives the most clusters that are exposed at a time: that have the version and are not done with it (R40, R66).
 type Exposure struct {
 	Ramp  int  // the initial number; 0 without a ramp
-	Frees bool // whether clusters that failed give up their slots
+	Frees bool // whether failed clusters release their slots
 }
 
 // Active gives how many of a stage are exposed at most while it is active.

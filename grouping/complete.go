@@ -211,7 +211,7 @@ func (f *findings) compareObjects(groups []clusterv1beta1.DecisionGroupStatus, s
 			case !ok:
 				f.add("PlacementDecision %s is not found", name)
 			case got != want:
-				f.add("PlacementDecision %s is labeled %s, but the status of the Placement lists it in %s", name, got.apartFrom(want), want.apartFrom(got))
+				f.add("PlacementDecision %s is labeled %s, and the status of the Placement still lists it in %s", name, got.apartFrom(want), want.apartFrom(got))
 			}
 		}
 	}
@@ -225,7 +225,7 @@ func (f *findings) compareObjects(groups []clusterv1beta1.DecisionGroupStatus, s
 	}
 	for i := range sources {
 		if _, unnamed := stored[sources[i].object]; unnamed {
-			f.add("PlacementDecision %s is not listed in the status of the Placement", sources[i].object)
+			f.add("PlacementDecision %s is not listed in the status of the Placement yet", sources[i].object)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func ignore(binding *Binding, strategy clusterv1alpha1.RolloutType) (Ignored, bo
 			binding.Name, binding.PlacementRef.APIGroup, binding.PlacementRef.Kind, binding.PlacementRef.Name)}, true
 	case !all && binding.SubFilter:
 		return Ignored{binding.Name, IgnoredSubFilter, fmt.Sprintf(
-			"PlacementBinding %q has no effect: its subFilter needs the rollout strategy All, and the policy has %s", binding.Name, strategy)}, true
+			"PlacementBinding %q has no effect: its subFilter needs the rollout strategy All, and the policy has %s; without the subFilter it would bind its clusters", binding.Name, strategy)}, true
 	case !all && binding.Enforce:
 		return Ignored{binding.Name, IgnoredOverride, fmt.Sprintf(
 			"PlacementBinding %q does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has %s", binding.Name, strategy)}, true

@@ -123,7 +123,7 @@ func (reason BlockReason) String() string {
 		return reason.full()
 	case BlockMandatoryGroup:
 		if reason.Group == fleet.UnknownGroup() {
-			return reason.detailed("waiting for deselected clusters whose group is unknown")
+			return reason.detailed("waiting for deselected clusters whose group is unknown, of which none may fail")
 		}
 		return reason.detailed("waiting for mandatory " + reason.Group.String())
 	case BlockEarlierGroup:
@@ -135,7 +135,7 @@ func (reason BlockReason) String() string {
 	case BlockConcurrency, BlockRamp:
 		return reason.concurrency()
 	case BlockPlaces:
-		return reason.detailed(fmt.Sprintf("%v still counts clusters that left it (deselected, or moved to another group); as many of its clusters, the last in order, start only once all others that count in it are done", reason.Group))
+		return reason.detailed(fmt.Sprintf("%v still counts clusters that left it (deselected, or moved to another group); as many of its clusters, the last in order, start only once all others are done", reason.Group))
 	case BlockExposed:
 		return reason.exposure()
 	case BlockStarts:
@@ -149,10 +149,10 @@ func (reason BlockReason) String() string {
 
 func (reason BlockReason) full() string {
 	text := fmt.Sprintf("the record of deselected clusters in the rollout's object is full: %s cannot be added", plural(reason.Failures > 1, "1 deselected cluster", fmt.Sprintf("%d deselected clusters", reason.Failures)))
-	if !reason.Until.IsZero() {
-		text += fmt.Sprintf(", and %s until %s", plural(reason.Failures > 1, "counts", "count"), inUTC(reason.Until))
+	if reason.Until.IsZero() {
+		return text + "; no cluster starts until the record is deleted, or another version or attempt is rolled out"
 	}
-	return text
+	return text + fmt.Sprintf(", and %s until %s", plural(reason.Failures > 1, "counts", "count"), inUTC(reason.Until))
 }
 
 func (reason BlockReason) detailed(text string) string {
@@ -173,7 +173,7 @@ func (reason BlockReason) gate() string {
 func (reason BlockReason) concurrency() string {
 	of, rises := "the concurrency limit", ""
 	if reason.Type == BlockRamp { // the ramp adds a slot with each cluster that soaks
-		of, rises = "the ramp limit", "; it rises as clusters succeed"
+		of, rises = "the ramp limit", fmt.Sprintf("; it rises once more than %d %s done", reason.MaxConcurrency, plural(reason.MaxConcurrency > 1, "is", "are"))
 	}
 	if !reason.AllGroups {
 		of += fmt.Sprintf(" of %v", reason.Group)

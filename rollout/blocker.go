@@ -125,7 +125,7 @@ func (b *Blocker) end(many bool) string {
 	case b.Status == status.Failed && b.Until.IsZero():
 		return b.since(many)
 	case b.Status == status.Failed && b.slotless:
-		return fmt.Sprintf("%s, and %s at %s unless %s", b.since(many), plural(many, "times out", "time out"), inUTC(b.Until), plural(many, "it recovers", "they recover"))
+		return fmt.Sprintf("%s, %s no slot, and %s at %s unless %s", b.since(many), plural(many, "takes", "take"), plural(many, "times out", "time out"), inUTC(b.Until), plural(many, "it recovers", "they recover"))
 	case b.Status == status.Failed:
 		return b.since(many) + b.slot(many)
 	case !b.Again.IsZero():

@@ -173,14 +173,14 @@ func TestSentencesOfGroupsAreWholeUpToTheirBound(t *testing.T) {
 		seen[want[len(first):]] = true
 
 		four := func(f *fleet) *fleet { return two(f).group("y", "later").group("x", "later too") }
-		then := "; once all of these groups are done, for "
+		then, after := "; also waiting for ", ", which come after these groups"
 		switch y, x := `group 2 "y"`, `group 3 "x"`; {
 		case len(want)+len(y)+len(x) <= 550:
-			want += then + y + ", " + x
+			want += then + y + ", " + x + after
 		case len(want)+len(y) <= 550:
-			want += then + y + " and 1 more"
+			want += then + y + " and 1 more" + after
 		default:
-			want += then + "2 more groups"
+			want += then + "2 more groups" + after
 		}
 		if got := said([]string{"x", "y"}, four, reports...); got != want {
 			t.Fatalf("a name of %d bytes: got %s\nwant %s", length, got, want)

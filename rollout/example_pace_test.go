@@ -47,7 +47,7 @@ func ExampleOptions_ramp() {
 	initial := 1
 	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Options{Ramp: &initial})))
 	// Output:
-	// starting paris; in flight lima; 2 more clusters blocked: the ramp limit is reached (2 of 2 in flight or starting; it rises as clusters succeed): lima is progressing, and stays in flight until it is done (no progressDeadline); paris is starting
+	// starting paris; in flight lima; 2 more clusters blocked: the ramp limit is reached (2 of 2 in flight or starting; it rises once more than 2 are done): lima is progressing, and stays in flight until it is done (no progressDeadline); paris is starting
 }
 
 // The registry bears three new clients in an hour.

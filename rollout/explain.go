@@ -236,7 +236,7 @@ func (r *Result) briefBlock(group stages.Group) BlockReason {
 		waitSet := r.waitSetOf(r.grant(group))
 		reason.Detail = waitSet.sentences(waitSet.excess, r.withoutSlot())
 	case BlockPlaces:
-		reason.Detail = r.progress(r.grant(group), true, failedKinds)
+		reason.Detail = r.waitSetOf(r.grant(group)).sentences(0, failedKinds)
 	case BlockExposed:
 		reason.Detail = r.exposed().sentences(0, 0)
 	case BlockRamp:

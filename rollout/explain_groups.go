@@ -112,12 +112,12 @@ func (r *Result) inGroups(waited waited, told map[stages.Group]bool) string {
 		}
 		later = append(later, key)
 	}
-	then := plural(len(waited.active) > 1, "; once that group is done, for ", "; once all of these groups are done, for ")
+	then := plural(len(waited.later) > 1, ", which comes after ", ", which come after ") + plural(len(waited.active) > 1, "that group", "these groups")
 	switch n := len(waited.later); {
 	case n > 0 && len(later) == 0:
-		text.WriteString(then + groups(n, " more"))
+		fmt.Fprintf(&text, "; also waiting for %s%s", groups(n, " more"), then)
 	case n > 0:
-		text.WriteString(then + listed(later, n))
+		fmt.Fprintf(&text, "; also waiting for %s%s", listed(later, n), then)
 	}
 	return text.String()
 }

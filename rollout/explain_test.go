@@ -21,7 +21,7 @@ import (
 
 // groupsIn finds what the sentence of an explanation says of groups beside the first: those whose turn it is, how many more there
 // are, and those whose turn comes then.
-var groupsIn = regexp.MustCompile(`; also waiting for (group \d+[^:;]*):|; also waiting for (\d+) more groups?|; once (?:that group is|all of these groups are) done, for (.*)$`)
+var groupsIn = regexp.MustCompile(`; also waiting for ([^:;]*), which comes? after (?:that group|these groups)$|; also waiting for (group \d+[^:;]*):|; also waiting for (\d+) more groups?`)
 
 // R29, R33: an explanation names each group that is waited for, the first three of those whose turn it is and of those whose turn comes then,
 // and counts the others.
@@ -54,13 +54,13 @@ func TestAnExplanationNamesAllGroupsThatAreWaitedFor(t *testing.T) {
 			own := r.Explain(c.Name)[0].Reason
 			named, more, then := []string{own.Group.String()}, 0, ""
 			for _, m := range groupsIn.FindAllStringSubmatch(own.String(), -1) {
-				if m[1] != "" {
-					named = append(named, m[1])
-				}
+				then += m[1]
 				if m[2] != "" {
-					more, _ = strconv.Atoi(m[2])
+					named = append(named, m[2])
 				}
-				then += m[3]
+				if m[3] != "" {
+					more, _ = strconv.Atoi(m[3])
+				}
 			}
 			if want := active[:min(3, len(active))]; !slices.Equal(named, want) || more != len(active)-len(want) {
 				t.Fatalf("%s waits for %v, and is told %v\n%v", c.Name, active, own, r.Schedule)

@@ -163,12 +163,12 @@ func TestLimit(t *testing.T) {
 		},
 		{
 			"it is unknown how long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{Paused: true},
-			`bounds.finish: Forbidden: cannot be kept while the rollout is paused: it is unknown how long the rollout takes (4h30m0s or more)`,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 4h30m0s, and it is unknown how much longer the rollout takes while the rollout is paused`,
 		},
 		{
 			"for several reasons, and of gates for the first that does not say when it opens", perGroup(config("", "1h", 0)), []string{"a", "b", "c", "d"}, exposure.Bounds{Exposed: 12, Finish: time.Hour},
 			rollout.Options{Paused: true, Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 3}, Gate: rollout.Gate{}}, {Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Name: "approval"}}, {Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Name: "window"}}, {Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Opens: now.Add(time.Minute)}}}},
-			`bounds.finish: Forbidden: cannot be kept while the rollout is paused, and while the gate "approval" before group 2 is closed: it is unknown how long the rollout takes (40m0s or more)`,
+			`bounds.finish: Forbidden: cannot be kept: it is unknown how long the rollout takes (40m0s or more) while the rollout is paused, and while the gate "approval" before group 2 is closed`,
 		},
 		{
 			"the groups are not there", progressive("", config("", "1h", 0)), nil, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{Ramp: ptr(1)},
@@ -176,16 +176,16 @@ func TestLimit(t *testing.T) {
 		},
 		{
 			"a ramp side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{Ramp: ptr(1), GroupOrder: rollout.GroupOrder{}},
-			`bounds.finish: Forbidden: cannot be kept while groups roll out in parallel with ramp: it is unknown how long the rollout takes (10m0s or more)`,
+			`bounds.finish: Forbidden: cannot be kept: it is unknown how long the rollout takes (10m0s or more) while groups roll out in parallel with ramp`,
 		},
 		{
 			"spread starts side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}, GroupOrder: rollout.GroupOrder{}},
-			`bounds.finish: Forbidden: cannot be kept while groups roll out in parallel with maxStarts: it is unknown how long the rollout takes (2h10m0s or more)`,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 2h10m0s, and it is unknown how much longer the rollout takes while groups roll out in parallel with maxStarts`,
 		},
 		{
 			"a ramp and spread starts side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, exposure.Bounds{Exposed: 12, Finish: time.Hour},
 			rollout.Options{Ramp: ptr(1), MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}, GroupOrder: rollout.GroupOrder{}},
-			`bounds.finish: Forbidden: cannot be kept while groups roll out in parallel with ramp and maxStarts: it is unknown how long the rollout takes (2h10m0s or more)`,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 2h10m0s, and it is unknown how much longer the rollout takes while groups roll out in parallel with ramp or maxStarts (both are set)`,
 		},
 		{
 			"All has no limits", all("1h"), []string{"a b"}, exposure.Bounds{Exposed: 1}, rollout.Options{},

@@ -69,7 +69,7 @@ func (o *owned) plan(t *testing.T, reports []status.Report, at time.Time) *rollo
 
 // R49: the sentence speaks of one cluster as of one.
 func TestARecordWithoutRoomForOneClusterSaysSo(t *testing.T) {
-	for failures, want := range map[int]string{1: "the record of deselected clusters in the rollout's object is full: 1 deselected cluster cannot be added", 2: "the record of deselected clusters in the rollout's object is full: 2 deselected clusters cannot be added"} {
+	for failures, want := range map[int]string{1: "the record of deselected clusters in the rollout's object is full: 1 deselected cluster cannot be added; no cluster starts until the record is deleted, or another version or attempt is rolled out", 2: "the record of deselected clusters in the rollout's object is full: 2 deselected clusters cannot be added; no cluster starts until the record is deleted, or another version or attempt is rolled out"} {
 		if got := (rollout.BlockReason{Type: rollout.BlockRecordFull, Failures: failures}).String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

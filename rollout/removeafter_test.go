@@ -266,7 +266,7 @@ func TestAClusterPendingRemovalBlocksItsGroup(t *testing.T) {
 		want     string
 	}{
 		{there, "waiting for group 0: 0 of 1 done"},
-		{nil, "waiting for deselected clusters whose group is unknown: 0 of 1 done"},
+		{nil, "waiting for deselected clusters whose group is unknown, of which none may fail: 0 of 1 done"},
 	} {
 		r := plan(nil, test.previous)
 		if _, reason, _ := r.Find("b"); len(r.Start) > 0 || !strings.HasPrefix(reason.String(), test.want) {

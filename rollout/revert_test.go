@@ -220,7 +220,7 @@ func TestOptionsInARollback(t *testing.T) {
 			"R44 mandatory groups tolerate", perGroup(config("", "", 0), "0", "1"), false,
 			[]status.Report{{Cluster: "c", Status: status.Succeeded, Applied: now}, {Cluster: "d", Status: status.TimeOut, Applied: now}}, rollout.Options{}, "starting b, a",
 		},
-		{"R35 a ramp begins anew", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{Ramp: ptr(1)}, "starting c; 2 more clusters blocked: the ramp limit is reached (1 of 1 in flight or starting; it rises as clusters succeed): c is starting"},
+		{"R35 a ramp begins anew", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{Ramp: ptr(1)}, "starting c; 2 more clusters blocked: the ramp limit is reached (1 of 1 in flight or starting; it rises once more than 1 is done): c is starting"},
 		{"R36 a bound on starts", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Minute)}}, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, "starting c; 2 more clusters blocked: the start limit is reached (maxStarts: 2 within 1h0m0s): 1 is starting, the next starts at 2026-11-21T12:59:00Z; recheck after 59m0s"},
 		{"R45 percentages of all", progressive("50%", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{}, "starting c, b; 1 more cluster blocked: the concurrency limit is reached (2 of 2 in flight or starting): b, c are starting"},
 	} {

@@ -148,12 +148,12 @@ func (w Warning) mandatory() string {
 }
 
 func (w Warning) gate() string {
-	group, why := fmt.Sprintf("group %d", w.Group.Index), fmt.Sprintf("it gives no group name, so it matches only a group %d without a name, which does not exist", w.Group.Index)
+	group, why := fmt.Sprintf("group %d", w.Group.Index), fmt.Sprintf("there is no group with index %d", w.Group.Index)
 	if w.Group.Name != "" {
 		group, why = fmt.Sprintf("group %q", w.Group.Name), "there is no such group"
 	}
 	if w.Group.Placement != "" {
-		group += " of placement " + w.Group.Placement
+		group, why = group+" of placement "+w.Group.Placement, why+" of placement "+w.Group.Placement
 	}
 	return fmt.Sprintf("the gate before %s has no effect: %s", group, why) + w.only()
 }

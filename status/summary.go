@@ -132,9 +132,9 @@ func (c Counts) notProgressing() string {
 // allIgnored says that no cluster counts.
 func (c Counts) allIgnored() string {
 	if c.Ignored == 1 {
-		return "the only cluster is ignored"
+		return "the only cluster is ignored: it gets the workload, and its failure does not count"
 	}
-	return fmt.Sprintf("all %d clusters are ignored", c.Ignored)
+	return fmt.Sprintf("all %d clusters are ignored: they get the workload, and their failures do not count", c.Ignored)
 }
 
 // Summary says how a whole rollout stands. Package rollout fills it in.

@@ -30,7 +30,7 @@ func TestExposureSaysWhichBoundIsTooNarrow(t *testing.T) {
 	}{
 		{"too few", "", []string{"--at-most", "5"}, "No limits hold: --at-most 5 must be at least 10: even with maxConcurrency 1, maxFailures 0, a bad version can reach 10 clusters"},
 		{"too soon", "", []string{"--at-most", "12", "--within", "8h"}, "No limits hold: --within 8h must be at least 9h: --at-most permits at most maxConcurrency 12, maxFailures 0, and with these limits the rollout takes 9h; raise --within or --at-most"},
-		{"the time is unknown", "", []string{"--at-most", "12", "--within", "8h", "--gate", "2"}, "No limits hold: --within 8h cannot be kept while the gate before group 2 is closed: it is unknown"},
+		{"the time is unknown", "", []string{"--at-most", "12", "--within", "8h", "--gate", "2"}, "No limits hold: --within 8h cannot be kept: it is unknown how long the rollout takes (2h15m or more) while the gate before group 2 is closed"},
 	} {
 		var stdout, stderr bytes.Buffer
 		exit := cohort(append(slices.Clone(exposeDesign), test.args...), strings.NewReader(test.stdin), &stdout, &stderr)

@@ -27,7 +27,7 @@ func TestWhatComesAfterTheEndIsNotJudged(t *testing.T) {
 		want  string
 	}{
 		"the agent fails again when the world has ended":      {true, ""},
-		"the agent has failed before, and it does not say so": {false, `should say ": 0 of 1 clusters`},
+		"the agent has failed before, and it does not say so": {false, `should say "0 of 1 clusters`},
 	} {
 		s := &tale{}
 		s.set("v1", "p")

@@ -61,8 +61,8 @@ func ExamplePropagate() {
 	}
 	// Output:
 	// london: inform, ToApply (create); paris: inform, ToApply (create)
-	// - london is blocked: its replicated policy gets this version with remediationAction inform first; enforce follows in a later step
-	// - paris is blocked: its replicated policy gets this version with remediationAction inform first; enforce follows in a later step
+	// - london is blocked: its replicated policy first gets this version with remediationAction inform; the action follows once it is the cluster's turn
+	// - paris is blocked: its replicated policy first gets this version with remediationAction inform; the action follows once it is the cluster's turn
 	// london: enforce, Progressing (update); paris: inform, ToApply
 	// - paris is blocked: the concurrency limit is reached (1 of 1 in flight or starting): london is starting
 	// london: enforce, Progressing; paris: inform, ToApply

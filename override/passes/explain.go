@@ -47,7 +47,7 @@ type BlockReason struct {
 	Rollout rollout.BlockReason
 }
 
-const firstPass = "its replicated policy gets this version with remediationAction inform first; enforce follows in a later step"
+const firstPass = "its replicated policy first gets this version with remediationAction inform; the action follows once it is the cluster's turn"
 
 // silent is the sentence of a cluster in its first pass that has given no sign of it.
 func silent(until time.Time) string {

@@ -100,7 +100,7 @@ func faults(strategy clusterv1alpha1.RolloutStrategy, opts *rollout.Options) fie
 
 // String is a sentence without its full stop: `a bad version that fails on some clusters reaches at most 12 of 320 clusters before
 // the rollout stops, one that fails on every cluster at most 1; at most 10 in flight at a time; done after 3h20m0s to 6h0m0s if no cluster fails`,
-// with `(not counting 2 ignored)` after the clusters where some are ignored.
+// with `(and the 2 ignored)` after the clusters where some are ignored: these get the version, and count nowhere.
 func (e Exposure) String() string {
 	var b strings.Builder
 	b.WriteString("a bad version ")
@@ -109,7 +109,7 @@ func (e Exposure) String() string {
 	}
 	fmt.Fprintf(&b, "reaches at most %d of %s", e.Exposed, clusters(e.Clusters))
 	if n := e.ignored(); n > 0 {
-		fmt.Fprintf(&b, " (not counting %d ignored)", n)
+		fmt.Fprintf(&b, " (and the %d ignored)", n)
 	}
 	if e.Exposed < e.Clusters {
 		b.WriteString(" before the rollout stops")

@@ -84,7 +84,11 @@ func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 	path := field.NewPath("bounds", "finish")
 	takes := found.Exposure.Finish
 	if takes.Longest == unknownEnd {
-		return field.Forbidden(path, fmt.Sprintf("cannot be kept while %s: it is unknown how long the rollout takes (%v)", strings.Join(unknowns, ", and while "), takes))
+		why := strings.Join(unknowns, ", and while ")
+		if takes.Shortest > b.Finish {
+			return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v, and it is unknown how much longer the rollout takes while %s", takes.Shortest, why))
+		}
+		return field.Forbidden(path, fmt.Sprintf("cannot be kept: it is unknown how long the rollout takes (%v) while %s", takes, why))
 	}
 	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v: bounds.exposed permits at most %v, and with these limits the rollout takes %[1]v; raise bounds.finish or bounds.exposed", takes.Longest, found))
 }
@@ -114,7 +118,11 @@ func (p *prospect) unknowns(now time.Time) (why []string) {
 		pace = append(pace, "maxStarts")
 	}
 	if p.After != nil && pace != nil {
-		why = append(why, fmt.Sprintf("groups roll out in parallel with %s", strings.Join(pace, " and ")))
+		both := ""
+		if len(pace) > 1 {
+			both = " (both are set)"
+		}
+		why = append(why, "groups roll out in parallel with "+strings.Join(pace, " or ")+both)
 	}
 	if why == nil {
 		why = append(why, "life.longest is too long to add up")

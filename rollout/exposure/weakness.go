@@ -98,32 +98,37 @@ func (w Weakness) and(first Weakness) Weakness {
 	return w
 }
 
-// budget gives the sentence of WeaknessBudgetOutOfReach.
+// budget gives the sentence of WeaknessBudgetOutOfReach. The numbers are those of one group.
 func (w Weakness) budget() string {
-	n := w.Clusters
-	if w.MaxConcurrency > 0 {
-		n = w.MaxConcurrency
+	switch {
+	case w.MaxConcurrency > 0 && w.Groups > 1:
+		return fmt.Sprintf("maxFailures is never exceeded%s: in %v, for example, %s", w.where(), w.Group, w.stuck())
+	case w.MaxConcurrency > 0:
+		return fmt.Sprintf("maxFailures %d is never exceeded%s: %s", w.MaxFailures, w.where(), w.stuck())
+	case w.AllGroups:
+		return fmt.Sprintf("maxFailures %d is never exceeded: more than %[1]d would have to fail, and there are only %s", w.MaxFailures, clusters(w.Clusters))
+	case w.Groups > 1:
+		return fmt.Sprintf("maxFailures is never exceeded%s: none of these has more clusters than may fail (%v has %s, and %d may fail)", w.where(), w.Group, clusters(w.Clusters), w.MaxFailures)
+	default:
+		return fmt.Sprintf("maxFailures %d is never exceeded%s: more than %[1]d would have to fail, and that group has only %[3]s", w.MaxFailures, w.where(), clusters(w.Clusters))
 	}
-	text := fmt.Sprintf("maxFailures %d is never exceeded", w.MaxFailures)
-	if !w.AllGroups {
-		text += fmt.Sprintf(" in %v", w.Group)
-		switch w.Groups {
-		case 1:
-		case 2:
-			text += " and in 1 more group"
-		default:
-			text += fmt.Sprintf(" and in %d more groups", w.Groups-1)
-		}
+}
+
+// where names the first group, and counts the others.
+func (w Weakness) where() string {
+	switch {
+	case w.AllGroups:
+		return ""
+	case w.Groups > 2:
+		return fmt.Sprintf(" in %v and in %d more groups", w.Group, w.Groups-1)
+	case w.Groups == 2:
+		return fmt.Sprintf(" in %v and in 1 more group", w.Group)
+	default:
+		return fmt.Sprintf(" in %v", w.Group)
 	}
-	if w.MaxConcurrency > 0 {
-		return text + fmt.Sprintf(": no cluster starts any more once %d failed, because at most %s can be in flight, and without a progressDeadline failed clusters stay in flight: set a progressDeadline", n, clusters(n))
-	}
-	if w.AllGroups {
-		return text + fmt.Sprintf(": more than %d would have to fail, and there are only %s", w.MaxFailures, clusters(n))
-	}
-	has := "that group has only"
-	if w.Groups > 1 {
-		has = "each of these has at most"
-	}
-	return text + fmt.Sprintf(": more than %d would have to fail, and %s %s", w.MaxFailures, has, clusters(n))
+}
+
+// stuck says why no failure exceeds the budget where failed clusters keep their slots.
+func (w Weakness) stuck() string {
+	return fmt.Sprintf("no cluster starts any more once %d failed, because at most %s can be in flight, and without a progressDeadline failed clusters stay in flight: set a progressDeadline", w.MaxConcurrency, clusters(w.MaxConcurrency))
 }

@@ -109,8 +109,19 @@ func (r *Result) Find(cluster string) (Disposition, BlockReason, bool) {
 // Blocked yields the waiting clusters that do not start, in the order of their names, each with the reason.
 func (r *Result) Blocked() iter.Seq2[Cluster, BlockReason] {
 	return func(yield func(Cluster, BlockReason) bool) {
+		reasons := make(map[stages.Group]BlockReason) // of clusters that are not frozen: all of a group have the same sentences
 		for position := range r.table.All() {
-			if r.dispositionAt(position) == DispositionBlocked && !yield(r.cluster(position), r.blockAt(position)) {
+			if r.dispositionAt(position) != DispositionBlocked {
+				continue
+			}
+			group := r.schedule.GroupOf(position)
+			reason, known := reasons[group]
+			if isFrozen := r.table.State(position).IsFrozen(); isFrozen || !known {
+				if reason = r.blockAt(position); !isFrozen {
+					reasons[group] = reason
+				}
+			}
+			if !yield(r.cluster(position), reason) {
 				return
 			}
 		}

@@ -14,7 +14,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -51,23 +50,15 @@ func judge(dir, result string) error {
 		return err
 	}
 	p.listed = listed
-	from := cmp.Or(testedFrom[dir], dir)
-	binary, telling, err := p.compile(scratch, from)
-	if err != nil {
-		return err
-	}
-	tests, err := measure(binary, telling, from, scratch)
+	noticed, err := p.notice(scratch)
 	if err != nil {
 		return err
 	}
 	killed, explained, unexplained := 0, 0, 0
 	idle := maps.Clone(known) // explanations that nothing survives for
 	for i, m := range p.mutants {
-		noticed, err := tests.notice(i + 1)
 		switch line := m.file + " " + m.line; {
-		case err != nil:
-			return err
-		case noticed:
+		case noticed[i]:
 			killed++
 		case known[line]:
 			explained++
@@ -89,8 +80,43 @@ func judge(dir, result string) error {
 	return nil
 }
 
-// testedFrom are the packages whose tests stand in another one: exposure's share an oracle with rollout's.
-var testedFrom = map[string]string{"rollout/exposure": "rollout"}
+// testedFrom are the packages with tests of another one, beside its own: exposure and what rollout is made of are held against its oracle.
+var testedFrom = map[string]string{
+	"rollout/exposure":        "rollout",
+	"rollout/internal/fleet":  "rollout",
+	"rollout/internal/limits": "rollout",
+	"rollout/internal/stages": "rollout",
+}
+
+// notice says which breaks some test notices: the tests of the package, or else those of the package that tests it, too.
+func (p *pkg) notice(scratch string) (noticed []bool, err error) {
+	for _, f := range p.files {
+		f.rewrite(f.syntax)
+	}
+	noticed = make([]bool, len(p.mutants))
+	for _, from := range []string{p.dir, testedFrom[p.dir]} {
+		if from == "" || !slices.Contains(noticed, false) {
+			continue
+		}
+		binary, telling, err := p.compile(scratch, from)
+		if err != nil {
+			return nil, err
+		}
+		tests, err := measure(binary, telling, from, scratch)
+		if err != nil {
+			return nil, err
+		}
+		for i := range noticed {
+			if noticed[i] {
+				continue
+			}
+			if noticed[i], err = tests.notice(i + 1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return noticed, nil
+}
 
 // place is where gremlins has a break, and which.
 type place struct {

@@ -85,7 +85,7 @@ func load(dir string) (*pkg, error) {
 	return p, err
 }
 
-// compile builds the package's tests with all breaks in it, twice: as they run, and so that they tell which breaks they come by.
+// compile builds the tests of a package with all breaks in this one, twice: as they run, and so that they tell which breaks they come by.
 func (p *pkg) compile(scratch, from string) (binary, telling string, err error) {
 	dir, err := filepath.Abs(p.dir)
 	if err != nil {
@@ -97,7 +97,6 @@ func (p *pkg) compile(scratch, from string) (binary, telling string, err error) 
 		return os.WriteFile(replace[path], text, 0o600)
 	}
 	for _, f := range p.files {
-		f.rewrite(f.syntax)
 		if err := write(f.path, f.text()); err != nil {
 			return "", "", err
 		}

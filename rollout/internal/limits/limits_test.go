@@ -203,6 +203,8 @@ func TestStagesExposeAsManyAsHoldSlotsOrFailed(t *testing.T) {
 		{"and doubles what soaked", limits.Exposure{Ramp: 2}, []limits.Load{{20, 20, 0}}, 10},
 		{"where the ramp lets fewer start, fewer failed: the first of a stage needs a slot, too", limits.Exposure{Ramp: 2}, []limits.Load{{2, 2, 2}, {1, 1, 0}, {20, 1, 0}}, 2},
 		{"it does not count failures that gave their slot back", limits.Exposure{Ramp: 2, Frees: true}, []limits.Load{{6, 6, 2}}, 4},
+		{"a cluster that failed has the only slot of the ramp: no stage behind begins", limits.Exposure{Ramp: 1}, []limits.Load{{2, 2, 2}, {20, 1, 0}}, 1},
+		{"three soaked, two failed: the third slot is for the first behind", limits.Exposure{Ramp: 1}, []limits.Load{{5, 5, 5}, {1, 1, 0}}, 3},
 	} {
 		if got := test.exposure.InOrder(slices.Values(test.loads)); got != test.want {
 			t.Errorf("%s: %d, want %d", test.why, got, test.want)
@@ -230,6 +232,11 @@ func TestStagesSideBySideExposeTogether(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: %d, want %d", test.why, got, test.want)
 		}
+	}
+	lenient := limits.Load{Clusters: 4, Slots: 4, Tolerated: 2}
+	frees := limits.Exposure{Ramp: 1, Frees: true}
+	if got := frees.AtOnce(func(yield func(limits.Load, int) bool) { yield(lenient, frees.Active(lenient)) }); got != 3 {
+		t.Errorf("two of four failed and gave their slots back, one soaked: %d are exposed, want 3", got)
 	}
 	full := limits.Load{Clusters: 4, Slots: 4}
 	e := limits.Exposure{Ramp: 1}

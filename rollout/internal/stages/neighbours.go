@@ -27,7 +27,7 @@ func DirectlyBefore[S Stage | int](after [][]S, stage S) []S {
 	}
 }
 
-// SamePredecessors gives the first stage that comes directly after the same stages as the given one, which may be that one.
+// SamePredecessors gives the first stage that shares its list of direct predecessors with the given one, which may be that one.
 func (g *Graph) SamePredecessors(stage Stage) Stage {
 	if g.links == nil {
 		return stage

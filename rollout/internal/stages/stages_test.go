@@ -102,6 +102,10 @@ func TestGroupsBecomeStages(t *testing.T) {
 			layout: stages.Layout{Single: true}, order: map[string][]string{"c": {"gone"}, "gone": {"a"}}, want: "[0]< [1]<0 [2]<",
 		},
 		{
+			why: "a name without a group passes on what comes before it beside others, once", keys: named("a", "b", "d", "c"), layout: stages.Layout{Single: true},
+			order: map[string][]string{"c": {"gone", "b", "too"}, "gone": {"a", "d"}, "too": {"gone", "b"}}, want: "[0]< [1]< [2]< [3]<0,1,2",
+		},
+		{
 			why: "groups of one name come one after the other", keys: named("a", "a", "b"),
 			layout: stages.Layout{Single: true}, order: map[string][]string{"b": {"a"}}, want: "[0] [1] [2]",
 		},
@@ -273,6 +277,15 @@ func TestAGraphComesAfterAsTheRulesSay(t *testing.T) {
 			if same := g.SamePredecessors(stage); same > stage || !slices.Equal(g.DirectlyBefore(same), g.DirectlyBefore(stage)) {
 				t.Fatalf("%+v: stage %d has the predecessors of %d", w, stage, same)
 			}
+			var behind []stages.Stage
+			for later := range g.Len() {
+				if g.Before(later)[stage] {
+					behind = append(behind, later)
+				}
+			}
+			if !slices.Equal(g.Behind(stage), behind) {
+				t.Fatalf("%+v: behind %d are %v, want %v", w, stage, g.Behind(stage), behind)
+			}
 		}
 	})
 }
@@ -300,10 +313,12 @@ func TestStagesPartTheGroups(t *testing.T) {
 			t.Fatalf("%+v: %v for a chain: %v", w, after, g.IsChain())
 		}
 		for stage := range after {
-			for i := range after[stage] {
-				if after[stage][i] != int(g.DirectlyBefore(stages.Stage(stage))[i]) {
-					t.Fatalf("%+v: stage %d after %v", w, stage, after[stage])
-				}
+			var numbers []int
+			for _, before := range g.DirectlyBefore(stages.Stage(stage)) {
+				numbers = append(numbers, int(before))
+			}
+			if !slices.Equal(after[stage], numbers) {
+				t.Fatalf("%+v: stage %d after %v, want %v", w, stage, after[stage], numbers)
 			}
 		}
 		for stage := range after {

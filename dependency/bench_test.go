@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -51,7 +52,7 @@ func ring(n int) []*policyv1.Policy {
 }
 
 func sizes(b *testing.B, f func(b *testing.B, n int)) {
-	for _, n := range []int{100, 1000, 10000} {
+	for _, n := range exhaustive.Sizes(100, 1_000, 10_000) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			f(b, n)

@@ -12,6 +12,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 )
 
 // tenGroups names ten groups by region, each of about a twelfth of the fleet, in groups of at most
@@ -38,10 +39,10 @@ func regionalFleet(n int) []*clusterv1.ManagedCluster {
 	return shuffled(1, clusters)
 }
 
-var sizes = []int{100, 1_000, 10_000, 100_000}
+func sizes() []int { return exhaustive.Sizes(100, 1_000, 10_000, 100_000) }
 
 func BenchmarkDivide(b *testing.B) {
-	for _, n := range sizes {
+	for _, n := range sizes() {
 		placement, clusters := tenGroups(), regionalFleet(n)
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
@@ -55,14 +56,14 @@ func BenchmarkDivide(b *testing.B) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	for _, n := range sizes {
+	for _, n := range sizes() {
 		benchmarkRead(b, n, shuffled(1, decided(b, tenGroups(), n, grouping.Options{})))
 	}
 }
 
 // The slow path of Read: nothing is in the order of the names.
 func BenchmarkReadByScore(b *testing.B) {
-	for _, n := range sizes {
+	for _, n := range sizes() {
 		placement := tenGroups()
 		placement.Spec.SortBy = clusterv1beta1.PlacementSortByScore
 		scores := map[string]int64{}
@@ -96,7 +97,7 @@ func decided(b *testing.B, p *clusterv1beta1.Placement, n int, opts grouping.Opt
 }
 
 func BenchmarkDecisions(b *testing.B) {
-	for _, n := range sizes {
+	for _, n := range sizes() {
 		placement := tenGroups()
 		groups := mustDivide(b, placement, regionalFleet(n), grouping.Options{})
 		stored := mustDecide(b, groups, placement)
@@ -117,7 +118,7 @@ func BenchmarkDecisions(b *testing.B) {
 }
 
 func BenchmarkChanges(b *testing.B) {
-	for _, n := range sizes {
+	for _, n := range sizes() {
 		clusters := regionalFleet(n)
 		before, after := mustDivide(b, tenGroups(), clusters, grouping.Options{}), mustDivide(b, tenGroups(), clusters[n/100:], grouping.Options{})
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
@@ -131,7 +132,7 @@ func BenchmarkChanges(b *testing.B) {
 
 // Two placements that share half of their clusters.
 func BenchmarkJoin(b *testing.B) {
-	for _, n := range sizes {
+	for _, n := range sizes() {
 		clusters := regionalFleet(n)
 		var parts []grouping.PlacementGroups
 		for i, selected := range [][]*clusterv1.ManagedCluster{clusters[:n*2/3], clusters[n/3:]} {

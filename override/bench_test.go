@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -17,7 +18,7 @@ import (
 // binding's clusters at random, so that nearly every cluster has bindings of its own.
 func BenchmarkResolve(b *testing.B) {
 	for _, shape := range []string{"blocks", "drawn"} {
-		for _, n := range []int{100, 1_000, 10_000, 100_000} {
+		for _, n := range exhaustive.Sizes(100, 1_000, 10_000, 100_000) {
 			b.Run(fmt.Sprintf("%s/n=%d", shape, n), func(b *testing.B) {
 				bindings := largeWorld(shape, n)
 				policy := &policyv1.Policy{}
@@ -60,7 +61,7 @@ func largeWorld(shape string, n int) []override.Binding {
 // BenchmarkBindings reads n bindings of one namespace; every tenth is the policy's, itself or through one of n/100
 // sets.
 func BenchmarkBindings(b *testing.B) {
-	for _, n := range []int{100, 1_000, 10_000, 100_000} {
+	for _, n := range exhaustive.Sizes(100, 1_000, 10_000, 100_000) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			var sets []*policyv1.PolicySet
 			for i := range n / 100 {
@@ -93,7 +94,7 @@ func BenchmarkBindings(b *testing.B) {
 
 // BenchmarkGroups joins the groups of the hundred bindings.
 func BenchmarkGroups(b *testing.B) {
-	for _, n := range []int{100, 1_000, 10_000, 100_000} {
+	for _, n := range exhaustive.Sizes(100, 1_000, 10_000, 100_000) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			bindings := largeWorld("blocks", n)
 			b.ReportAllocs()

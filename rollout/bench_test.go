@@ -13,6 +13,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -51,7 +52,7 @@ func strategies(n int) []clusterv1alpha1.RolloutStrategy {
 }
 
 func BenchmarkPlan(b *testing.B) {
-	for _, n := range []int{100, 1_000, 10_000, 100_000} {
+	for _, n := range exhaustive.Sizes(100, 1_000, 10_000, 100_000) {
 		f, reports := halfway(b, n)
 		groups := f.read()
 		for _, strategy := range strategies(n) {
@@ -69,7 +70,7 @@ func BenchmarkPlan(b *testing.B) {
 
 // BenchmarkPlanWithOptions has all options at once; Order makes it sort what may start.
 func BenchmarkPlanWithOptions(b *testing.B) {
-	for _, n := range []int{100, 1_000, 10_000, 100_000} {
+	for _, n := range exhaustive.Sizes(100, 1_000, 10_000, 100_000) {
 		f, reports := halfway(b, n)
 		groups := f.read()
 		strategy := strategies(n)[1]
@@ -87,7 +88,7 @@ func BenchmarkPlanWithOptions(b *testing.B) {
 
 // BenchmarkResult is what the questions to a result cost.
 func BenchmarkResult(b *testing.B) {
-	for _, n := range []int{100, 1_000, 10_000, 100_000} {
+	for _, n := range exhaustive.Sizes(100, 1_000, 10_000, 100_000) {
 		f, reports := halfway(b, n)
 		result, err := rollout.Plan(strategies(n)[2], f.read(), reports, now, rollout.Options{})
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -17,7 +18,7 @@ import (
 // BenchmarkPlanner is one changed report with the decision that follows: a cluster succeeds, and the next
 // one may start.
 func BenchmarkPlanner(b *testing.B) {
-	for _, n := range []int{100, 1_000, 10_000, 100_000, 1_000_000} {
+	for _, n := range exhaustive.Sizes(100, 1_000, 10_000, 100_000, 1_000_000) {
 		f, reports := halfway(b, n)
 		groups := f.read()
 		for _, strategy := range strategies(n)[1:] {
@@ -55,7 +56,7 @@ func BenchmarkPlanner(b *testing.B) {
 
 // BenchmarkPlannerMemory reports what a planner costs beside the names, its groups included.
 func BenchmarkPlannerMemory(b *testing.B) {
-	for _, n := range []int{1_000, 100_000} {
+	for _, n := range exhaustive.Sizes(1_000, 100_000) {
 		f, reports := halfway(b, n)
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			var before, after runtime.MemStats

@@ -129,15 +129,12 @@ func (o overlay) alone(t *testing.T, version string) {
 func (o overlay) run(t *testing.T, version string) (passed, failed []string) {
 	t.Helper()
 	o.alone(t, version)
-	file := filepath.Join(t.TempDir(), "overlay.json")
-	text, err := json.Marshal(map[string]overlay{"Replace": o})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("go", "test", "-json", "-count=1", "-vet=off", "-overlay", file, ownPath+version)
+	return o.test(t, ownPath+version)
+}
+
+// testEvents runs go test -json, and gives the names of the tests that passed and failed.
+func testEvents(t *testing.T, cmd *exec.Cmd) (passed, failed []string) {
+	t.Helper()
 	out, err := cmd.CombinedOutput()
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/status"
@@ -20,7 +21,8 @@ import (
 // version. The stamp's time is when the policy got its spec, as far as is known. Any other policy is given back as it is.
 //
 // Wanted is the policy that would be written for this cluster: with the dependencies that dependency.Replicate gives, and with
-// resolved hub templates. Call Adopt for each replica that is read, before [ReplicaOf]. Otherwise all replicas of a hub count as
+// resolved hub templates. An action that managed fields show to be edited by hand after OCM's propagator wrote the policy counts as
+// inform, so it starts no cluster, and is set back ([Replica].Edited). Call Adopt for each replica that is read, before [ReplicaOf]. Otherwise all replicas of a hub count as
 // outdated on the day of the switch: each is written again for its annotations alone, which no cluster reports on, and the root
 // loses its compliance. A settled replica needs no write.
 //
@@ -40,9 +42,30 @@ func Adopt(replica, wanted *policyv1.Policy, version string) *policyv1.Policy {
 	if !known {
 		return replica
 	}
+	if isActionByHand(replica.ManagedFields) { // which starts no cluster
+		action = policyv1.Inform
+	}
 	stamp := status.Stamp{Version: stampOf(version, action), Applied: specWritten(replica)}
 	stamp.NoteOn(&adopted, stamp.Version, 0, stamp.Applied)
 	return &adopted
+}
+
+// propagator is the field manager of OCM's propagator.
+const propagator = "governance-policy-propagator"
+
+// isActionByHand says whether managed fields tell that another manager wrote the action after OCM's propagator last wrote the spec. They
+// have whole seconds, and the propagator overwrites what it sees: a manager that wrote before it wrote what the propagator wants.
+func isActionByHand(entries []metav1.ManagedFieldsEntry) bool {
+	var ours, others []metav1.ManagedFieldsEntry
+	for _, entry := range entries {
+		if entry.Manager == propagator {
+			ours = append(ours, entry)
+		} else {
+			others = append(others, entry)
+		}
+	}
+	last := written(ours, "", "f:spec")
+	return !last.IsZero() && written(others, "", "f:remediationAction").After(last)
 }
 
 // specWritten gives the time when a policy got its spec: its creation if the spec never changed, and else the newest time of

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/dependency"
 	"github.com/cohort-ocm/cohort/override/passes"
@@ -82,6 +83,57 @@ func TestTheDayOfTheSwitch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// O24, O23: a person set the action of c to enforce after OCM's propagator had stopped. That starts no cluster, and is set back.
+func TestAnActionEditedBeforeTheSwitchStartsNoCluster(t *testing.T) {
+	hour := noon.Add(-time.Hour)
+	parts := []part{config("a", 1, 0)}
+	limits := naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 10 * time.Minute}
+	for _, test := range []struct {
+		why  string
+		edit func(s *stored)
+		want string
+	}{
+		{"by kubectl, a minute ago", func(s *stored) { s.writtenBy("kubectl-edit", "f:remediationAction", noon.Add(-time.Minute)) },
+			"[c]: a: enforce, Progressing (update); b: inform, ToApply (updateStatus); c: inform, ToApply (update)"},
+		{"by OCM's propagator", func(s *stored) {},
+			"[]: a: inform, ToApply (updateStatus); b: inform, ToApply (updateStatus); c: enforce, Failed (updateStatus)"},
+		{"by kubectl, and the propagator wrote since", func(s *stored) { s.writtenBy("kubectl-edit", "f:remediationAction", hour.Add(-time.Minute)) },
+			"[]: a: inform, ToApply (updateStatus); b: inform, ToApply (updateStatus); c: enforce, Failed (updateStatus)"},
+		{"another field by kubectl", func(s *stored) { s.writtenBy("kubectl-edit", "f:disabled", noon.Add(-time.Minute)) },
+			"[]: a: inform, ToApply (updateStatus); b: inform, ToApply (updateStatus); c: enforce, Progressing (updateStatus)"},
+		{"all of it was restored", func(s *stored) { s.ManagedFields = nil; s.writtenBy("velero", "f:remediationAction", hour) },
+			"[]: a: inform, ToApply (updateStatus); b: inform, ToApply (updateStatus); c: enforce, Failed (updateStatus)"},
+	} {
+		var replicas []passes.Replica
+		for _, cluster := range []string{"a", "b", "c"} {
+			action := policyv1.Inform
+			if cluster == "c" {
+				action = policyv1.Enforce
+			}
+			s := ofOCM(cluster, action, parts, hour, 3)
+			s.status.Details = []policyv1.PolicyDetails{detail("a", "NonCompliant", hour.Add(time.Second))}
+			if cluster == "c" {
+				test.edit(s)
+			}
+			replicas = append(replicas, passes.ReplicaOf(passes.Adopt(&s.Policy, &ofOCM(cluster, "", parts, noon, 1).Policy, "v2"), &s.status))
+		}
+		p, err := passes.Propagate(resolve(t, policy(policyv1.Enforce, limits), to("a", "b", "c")), "v2", status.Record{}, replicas, noon, rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(p.Edited, ": ", p); got != test.want {
+			t.Errorf("%s: %s, want %s", test.why, got, test.want)
+		}
+	}
+}
+
+// writtenBy has another manager write a field of the spec.
+func (s *stored) writtenBy(manager, field string, at time.Time) {
+	written := metav1.NewTime(at)
+	s.ManagedFields = append(s.ManagedFields, metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Time: &written,
+		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"` + field + `":{}}}`)}})
 }
 
 // O24, dependency P2: OCM's propagator gives a missing set the policy's namespace, as Replicate does.

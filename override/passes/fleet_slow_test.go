@@ -3,6 +3,7 @@
 package passes_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +103,39 @@ func TestATemplateThatIgnoresPendingHasTimeToAnswer(t *testing.T) {
 	f.soon()
 	if f.run(12 * time.Hour); f.status.RolloutStatus != "Failed" || len(f.exposed()) != 1 {
 		t.Errorf("%s, and %v have the bad version", f.status.RolloutStatus, f.exposed())
+	}
+}
+
+// S3: a policy that fails at once fails with the first template that enforces and does not comply. It does not wait for the others.
+func TestFailAtOnceWaitsForNoOtherTemplate(t *testing.T) {
+	for _, test := range []struct {
+		action     policyv1.RemediationAction
+		failAtOnce string
+		want       string
+	}{
+		{policyv1.Enforce, "true", "Failed"},
+		{policyv1.Enforce, "false", "Progressing"},
+		{policyv1.Inform, "true", "Progressing"},
+	} {
+		action, want := test.action, test.want
+		f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 2 * time.Hour}, action, 2)
+		f.root.Annotations = map[string]string{"cohort.open-cluster-management.io/fail-at-once": test.failAtOnce}
+		only, bad := config("only", 1, time.Second), config("bad", 1, time.Second)
+		only.own, bad.bad = "InformOnly", true
+		f.edit(only, config("slow", 1, time.Hour), bad)
+		if f.run(time.Minute); f.status.RolloutStatus != want {
+			t.Errorf("%s: %s, want %s", action, f.status.RolloutStatus, want)
+		}
+		s := f.hub["c00"]
+		replica := passes.ReplicaOf(&s.Policy, &s.status)
+		report, _ := replica.Report(resolve(t, f.root, to(f.targets...)), "v1", f.now)
+		if told := strings.HasPrefix(report.Message, "bad: NonCompliant"); told != (want == "Failed") {
+			t.Errorf("%s: %q", action, report.Message)
+		}
+		f.edit(only, config("slow", 2, time.Hour), config("bad", 2, time.Second))
+		if f.run(time.Minute); f.status.RolloutStatus != "Progressing" {
+			t.Errorf("%s: %s, and all that answered comply", action, f.status.RolloutStatus)
+		}
 	}
 }
 

@@ -202,20 +202,26 @@ func (r *Replica) boundReport(version string, kind kind, action policyv1.Remedia
 // report gives the report of a replica of the root's version. Action is the cluster's action in the end, and started whether the
 // rollout has started it with that action.
 func (r *Replica) report(started bool, kind kind, action policyv1.RemediationAction) status.Report {
+	said, compliance := r.said(), r.judged()
+	if kind.failAtOnce && action != policyv1.Inform && len(r.unfit) > 0 {
+		failed := *r // whatever the others still say
+		failed.awaited = nil
+		said, compliance = failed.said(), policyv1.NonCompliant
+	}
 	report := FromPolicy(PolicyState{
 		Cluster:                 r.Cluster,
 		Strategy:                kind.typ,
 		FailAtOnce:              kind.failAtOnce,
 		RemediationAction:       action,
 		Started:                 started,
-		Compliance:              r.judged(),
+		Compliance:              compliance,
 		Generation:              r.Generation,
 		LastEvaluatedGeneration: r.LastEvaluatedGeneration,
 		Applied:                 r.Applied,
 		ComplianceTime:          r.ComplianceTime,
 	})
 	if report.Status == status.Progressing || report.Status == status.Failed {
-		report.Message = r.said().message()
+		report.Message = said.message()
 	}
 	return r.judge(report)
 }

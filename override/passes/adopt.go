@@ -28,7 +28,9 @@ import (
 //
 // The switch may happen during an edit. A replica with the content before the edit has another version, as it should. The cluster
 // may not have answered the content after the edit: a report from before its spec was written counts five minutes later, and is
-// shown in the root's status meanwhile.
+// shown in the root's status meanwhile. Where managed fields are missing, and it was not just created, nothing tells when it was
+// written. It then gets its stamp in a write of annotations alone, its reports from before that count five minutes later, and are shown
+// meanwhile.
 //
 // The policy is not changed, and the copy shares all but its annotations with it. A nil policy stays nil.
 func Adopt(replica, wanted *policyv1.Policy, version string) *policyv1.Policy {

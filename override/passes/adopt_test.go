@@ -85,6 +85,95 @@ func TestTheDayOfTheSwitch(t *testing.T) {
 	}
 }
 
+// O24: without managed fields nothing tells when OCM's propagator wrote the spec: perhaps a second ago. The replica gets its stamp, what it
+// said before is shown, and counts five minutes later.
+func TestTheDayOfTheSwitchWithoutManagedFields(t *testing.T) {
+	parts := []part{config("a", 1, 0)}
+	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: time.Hour}), to("a", "b"))
+	settled := map[string]*stored{}
+	for cluster, action := range map[string]policyv1.RemediationAction{"a": policyv1.Enforce, "b": policyv1.Inform} {
+		settled[cluster] = ofOCM(cluster, action, parts, noon.Add(-time.Second), 3)
+		settled[cluster].ManagedFields = nil
+		settled[cluster].status.Details = []policyv1.PolicyDetails{detail("a", "Compliant", noon.Add(-time.Hour))}
+	}
+	step := func(after time.Duration, want string) {
+		t.Helper()
+		now := noon.Add(after)
+		var replicas []passes.Replica
+		for _, s := range settled {
+			replicas = append(replicas, passes.ReplicaOf(passes.Adopt(&s.Policy, &ofOCM(s.Namespace, "", parts, noon, 1).Policy, "v2"), &s.status))
+		}
+		p, err := passes.Propagate(resolution, "v2", status.Record{}, replicas, now, rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var root policyv1.PolicyStatus
+		p.SetStatus(&root)
+		if got := p.String(); got != want || root.Status[0].ComplianceState != policyv1.Compliant || len(p.Edited) > 0 {
+			t.Errorf("after %v: %s, want %s; %+v, edited %v", after, got, want, root, p.Edited)
+		}
+		for _, cluster := range p.Writes() {
+			s := settled[cluster.Name]
+			if cluster.Verb == passes.VerbUpdate {
+				p.Stamp(s, cluster, now)
+			}
+			s.Spec.RemediationAction, s.status.RolloutStatus = cluster.Action, string(cluster.RolloutStatus)
+		}
+	}
+	step(0, "a: enforce, Progressing (update); b: inform, ToApply (update)")
+	step(time.Minute, "a: enforce, Progressing; b: inform, ToApply")
+	step(5*time.Minute, "a: enforce, Succeeded (updateStatus); b: enforce, Progressing (update)")
+	settled["b"].status.Details = []policyv1.PolicyDetails{detail("a", "Compliant", noon.Add(6*time.Minute))}
+	step(7*time.Minute, "a: enforce, Succeeded; b: enforce, Succeeded (updateStatus)")
+}
+
+// O24: what the cluster says after that stamp is its answer.
+func TestAnAnswerAfterTheStampOfTheSwitch(t *testing.T) {
+	s := ofOCM("a", "enforce", []part{config("a", 1, 0)}, noon.Add(-time.Second), 3)
+	s.ManagedFields = nil
+	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a"))
+	adopted := passes.Adopt(&s.Policy, &s.Policy, "v2")
+	s.status.Details = []policyv1.PolicyDetails{detail("a", "NonCompliant", noon.Add(-time.Hour))}
+	p := propagate(t, resolution, []passes.Replica{passes.ReplicaOf(adopted, &s.status)}, rollout.Options{})
+	p.Stamp(s, p.Clusters[0], noon)
+	if got := s.tells(t, noon.Add(time.Minute)); got != "Progressing [a] [] [] 12:05" {
+		t.Error(got)
+	}
+	s.status.Details = []policyv1.PolicyDetails{detail("a", "Compliant", noon.Add(time.Second))}
+	if got := s.tells(t, noon.Add(time.Minute)); got != "Succeeded" {
+		t.Error(got)
+	}
+}
+
+// O24: a stamp that has lost its time, and what was said before it, is written anew, once.
+func TestAStampWithoutItsTimeIsWrittenAnew(t *testing.T) {
+	s := ofOCM("a", "enforce", []part{config("a", 1, 0)}, noon, 3)
+	s.Annotations[annotationVersion] = "v2 enforce"
+	for _, want := range []string{"a: enforce, Progressing (update)", "a: enforce, Progressing"} {
+		p := propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a")), []passes.Replica{passes.ReplicaOf(&s.Policy, &s.status)}, rollout.Options{})
+		if got := p.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		p.Stamp(s, p.Clusters[0], noon)
+		s.status.RolloutStatus = "Progressing"
+	}
+	if at := status.StampOf(s).Applied; !at.Equal(noon) {
+		t.Errorf("applied at %v", at)
+	}
+}
+
+// O17, O24: what counts late is shown only where nothing is known of the messages before the write.
+func TestWhatCountsLateIsShownOnlyAfterASwitch(t *testing.T) {
+	a := config("a", 1, 0)
+	noted := a
+	noted.note = "n"
+	s := rewritten(t, templatesOf([]part{a}), templatesOf([]part{noted}), detail("a", "Compliant", noon.Add(-time.Hour)))
+	p := propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a")), []passes.Replica{passes.ReplicaOf(&s.Policy, &s.status)}, rollout.Options{})
+	if got := p.Clusters[0].Compliance; got != "" || p.Explain("a").InFlight.CountsFrom.IsZero() {
+		t.Errorf("%q, %s", got, p.Explain("a"))
+	}
+}
+
 // O24, O23: a person set the action of c to enforce after OCM's propagator had stopped. That starts no cluster, and is set back.
 func TestAnActionEditedBeforeTheSwitchStartsNoCluster(t *testing.T) {
 	hour := noon.Add(-time.Hour)

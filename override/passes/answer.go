@@ -94,6 +94,8 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 	var text, endText strings.Builder
 	silent := isSilent(parts, said, st, noted)
 	fails := hasFailed(parts, said, noted, applied, silent)
+	untimed := noted.isUntimed(applied)
+	shown := true
 	for i := range parts {
 		answered, inTheEnd := true, true
 		owed := noted.due(&parts[i], said[i], applied)
@@ -102,8 +104,9 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 			answered = answered && (fails || !said[i].ignored) // its own answer may follow at once
 			if !answered && inTheEnd {
 				from = later(from, later(owed.since, heard))
+				shown = shown && !owed.known
 			}
-			if answered {
+			if answered && !untimed { // nothing tells it from an earlier one
 				owed = nil
 			}
 		}
@@ -131,7 +134,7 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 	if slices.Equal(now.awaited, end.awaited) {
 		return now.result(), nil, text.String()
 	}
-	return now.result(), &late{answers: end.result(), from: from.Add(patience), reported: endText.String(), shown: !noted.known}, text.String()
+	return now.result(), &late{answers: end.result(), from: from.Add(patience), reported: endText.String(), shown: shown}, text.String()
 }
 
 // hasFailed says whether a template has answered that enforces and does not comply. Whatever others may still say, it is unfit.

@@ -220,7 +220,7 @@ func (n notes) due(template *template, message message, applied time.Time) *due 
 	case !is:
 		return &due{since: applied, known: true}
 	case template.name != wholeName && before.content == template.content && before.rest == template.rest:
-		return before.owed
+		return before.owed.at(applied)
 	case before.missed && before.had == hadOf(template.content, template.rest): // it has it again, or still
 		return nil
 	case before.missed && (before.had == setBack || before.had == setBack+hadOf(template.content, template.rest)):
@@ -232,6 +232,21 @@ func (n notes) due(template *template, message message, applied time.Time) *due 
 		owes := before.isOf(template) && before.isUnanswered() && before.owed.sure
 		return &due{since: applied, before: before.message, known: true, sure: reports && !mayHaveIt || owes, missed: reports && mayHaveIt}
 	}
+}
+
+// isUntimed says whether neither the messages before the write are known nor its time.
+func (n notes) isUntimed(applied time.Time) bool {
+	return n.stamped && !n.known && !n.none && applied.IsZero()
+}
+
+// at gives what is due with the time of the write that is read, where the time of its own write is unknown.
+func (d *due) at(applied time.Time) *due {
+	if d == nil || !d.since.IsZero() {
+		return d
+	}
+	timed := *d
+	timed.since = applied
+	return &timed
 }
 
 // lacks says whether a template had a message at the write, and has no entry in the status any more.

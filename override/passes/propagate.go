@@ -268,14 +268,15 @@ func (c *Cluster) settle(version string, kind kind, now time.Time) {
 	switch {
 	case replica == nil:
 		c.Verb = VerbCreate
-	case !replica.carries(version, c.Action) || replica.Edited:
+	case !replica.carries(version, c.Action) || replica.Edited || replica.isUntimed:
 		c.Verb = VerbUpdate
-		c.edited = replica.carries(version, c.Action)
+		c.edited = replica.carries(version, c.Action) && replica.Edited
+		c.isUntimed = replica.carries(version, c.Action) && !replica.Edited
 	case replica.RolloutStatus != c.RolloutStatus:
 		c.Verb = VerbUpdateStatus
 	}
 	// If the replica has to be written, the cluster's report is about other content.
-	if c.Verb == VerbNone || c.Verb == VerbUpdateStatus {
+	if c.Verb == VerbNone || c.Verb == VerbUpdateStatus || c.isUntimed {
 		c.Compliance = replica.told()
 	}
 	if replica != nil {

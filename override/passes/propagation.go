@@ -82,6 +82,8 @@ type Cluster struct {
 	// silentUntil is when a cluster that has this version with inform, and gives no sign that it got it, may start; zero for
 	// others.
 	silentUntil time.Time
+	// isUntimed says that the replica has this version and action, and only gets the time of its stamp.
+	isUntimed bool
 	// edited says that the replica has this version and action, and was edited by hand.
 	edited   bool
 	reported string   // the annotation for the next write

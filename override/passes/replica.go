@@ -82,6 +82,8 @@ type Replica struct {
 	setBack string
 	// unknown is the same for a write of another version.
 	unknown string
+	// isUntimed says that nothing is known of when the replica was written, and of the messages before. It is stamped now.
+	isUntimed bool
 	// isSilent says that there is no sign that the cluster has got the last write.
 	isSilent bool
 }
@@ -190,7 +192,7 @@ func (r *Replica) boundReport(version string, kind kind, action policyv1.Remedia
 	if !started && !(kind.two && r.isReady(version, kind, now)) {
 		return status.Report{}, false
 	}
-	if r.Edited && started { // it is written again now, with a new deadline and new answers
+	if (r.Edited || r.isUntimed) && started { // it is written again now, with a new deadline and new answers
 		edited := *r
 		edited.Applied = now
 		edited.take(answers{})

@@ -91,6 +91,7 @@ func ReplicaOf(policy *policyv1.Policy, st *policyv1.PolicyStatus) Replica {
 	said := messages(parts, st)
 	var now answers
 	now, replica.late, replica.Reported = read(parts, said, st, noted, stamp.Applied, heard(policy, st))
+	replica.isUntimed = noted.isUntimed(stamp.Applied)
 	replica.isSilent = isSilent(parts, said, st, noted)
 	if i >= 0 && isUnheard(policy) {
 		written := *policy

@@ -31,7 +31,7 @@ func TestMomentsOfHubs(t *testing.T) {
 		{"an owner in deletion starts no cluster", "status menu -f owner-deleting.yaml",
 			[]string{"being deleted since 2026-05-04T10:20:00Z: no cluster starts"}, []string{"may start now", "start once", "kubectl cohort resume", "forecast: Complete"}},
 
-		{"decisions that are not there yet are missing", "status menu -f no-decisions.yaml", []string{"no PlacementDecision is found", "forecast: Stuck"}, []string{"may start now", "Complete"}},
+		{"decisions that are not there yet are missing", "status menu -f no-decisions.yaml", []string{"no PlacementDecision is found", "forecast: unknown, as the PlacementDecisions are only partially observed"}, []string{"may start now", "Complete", "Stuck"}},
 		{"and in a plan", "plan -f no-decisions.yaml", []string{"no PlacementDecision is found"}, []string{"Complete"}},
 		{"and in the reach of a bad version", "exposure -f no-decisions.yaml", []string{"no PlacementDecision is found"}, nil},
 

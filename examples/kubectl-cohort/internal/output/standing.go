@@ -353,6 +353,9 @@ func (s Standing) Outlook() string {
 		}
 		return s.Clock.Read(t.UTC().Format(time.RFC3339))
 	}
+	if s.Plan != nil && s.Plan.Summary().Incomplete != "" { // the scheduler writes the rest at a time that nothing here tells
+		return "forecast: unknown, as the PlacementDecisions are only partially observed"
+	}
 	text := fmt.Sprintf("forecast: %s", f.Outcome)
 	switch {
 	case f.Ends.Equal(s.Now):

@@ -109,7 +109,7 @@ func (p pace) learned(s *scenario.Scenario) pace {
 
 // usual is what a cluster of a rollout does of which no rule says more.
 func (p pace) usual(s *scenario.Scenario) (u behavior.Usual) {
-	if u.Takes = p.takes.Range; p.isValidated(s) {
+	if u.Takes, u.Given = p.takes.Range, p.takesGiven; p.isValidated(s) {
 		u.Validates = &p.validates.Range
 	}
 	return u

@@ -151,6 +151,11 @@ func TestATemplateSaysBeforeThereAreWorks(t *testing.T) {
 			if strings.Contains(got, "Complete") != test.done || strings.Contains(got, says) == test.done {
 				t.Errorf("%s: %s ends well is not %v:\n%s", test.why, command, test.done, got)
 			}
+			got = simulateText(t, strings.Join(texts, "\n---\n"), append(strings.Fields(command), "-f", "-", "--start", "2026-11-28T09:05:00Z", "--takes", "2m")...)
+			const given = "clusters are done all the same, as --takes is given"
+			if !strings.Contains(got, "Complete") || strings.Contains(got, given) == test.done {
+				t.Errorf("%s: %s --takes 2m does not end well:\n%s", test.why, command, got)
+			}
 		}
 	}
 }

@@ -125,6 +125,8 @@ func (s Spec) Judges() bool { return slices.ContainsFunc(s.Clusters, Rule.isJudg
 type Usual struct {
 	// Takes is how long it takes to succeed, or to fail.
 	Takes chance.Range
+	// Given says that a user said so.
+	Given bool
 	// Validates is how long after its success its verdict comes; nil where none is asked for.
 	Validates *chance.Range
 }

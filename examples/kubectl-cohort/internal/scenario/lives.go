@@ -106,8 +106,11 @@ func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, usual behavior.Usua
 	}
 	s.noteOutOfReach(outOfReach)
 	s.stay(lives, true)
-	if s.untrack(lives) {
+	switch {
+	case s.untrack(lives, usual):
 		s.note("ManifestWork: no conditionRules in the template say when it is done, so no cluster is done: %s", untrackedHint)
+	case s.untold:
+		s.note("ManifestWork: no conditionRules in the template say when it is done; clusters are done all the same, as --takes is given: %s", untrackedHint)
 	}
 	s.noteClusters("ManagedCluster: selected and not accepted by the hub (spec.hubAcceptsClient), which has no namespace for it: it never answers", unreached)
 	return func(cluster string) simulation.Life { return lives[cluster] }, uses, idle
@@ -122,7 +125,7 @@ func (s *Scenario) Again(rules []behavior.Rule, seed uint64, usual behavior.Usua
 			spec.Attempt = attempt
 			attempts[attempt], _, _ = spec.Lives(s.Clusters(), usual)
 			s.stay(attempts[attempt], false)
-			s.untrack(attempts[attempt])
+			s.untrack(attempts[attempt], usual)
 		}
 		if s.silent(cluster) {
 			return nil
@@ -135,9 +138,10 @@ func (s *Scenario) Again(rules []behavior.Rule, seed uint64, usual behavior.Usua
 const untrackedHint = "the rules have to set the condition Progressing, or the annotation " + annotationAvailable + ` has to be "true"`
 
 // untrack lets no cluster be done where nothing says when it is. They may be cut off nevertheless. A cluster in flight goes on as it was
-// observed.
-func (s *Scenario) untrack(lives map[string]simulation.Life) bool {
-	if !s.untold {
+// observed. Where a user says how long clusters take, and no work shows the contrary, they are done.
+func (s *Scenario) untrack(lives map[string]simulation.Life, usual behavior.Usual) bool {
+	shown := slices.ContainsFunc(s.Observed, func(r status.Report) bool { return r.Reason == status.ReportUntracked })
+	if !s.untold || usual.Given && !shown {
 		return false
 	}
 	inFlight := make(map[string]bool)

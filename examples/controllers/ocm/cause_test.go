@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	clocktesting "k8s.io/utils/clock/testing"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
@@ -113,6 +114,10 @@ func readLines(text []byte) (all []line, _ error) {
 				next.object = &workv1alpha1.ManifestWorkReplicaSet{}
 			case "ManifestWork":
 				next.object = &workv1.ManifestWork{}
+			case "ClusterManagementAddOn":
+				next.object = &addonv1beta1.ClusterManagementAddOn{}
+			case "ManagedClusterAddOn":
+				next.object = &addonv1beta1.ManagedClusterAddOn{}
 			default:
 				next.object = &metav1.PartialObjectMetadata{}
 			}
@@ -178,6 +183,11 @@ func (h *hub) decide(owner string) (*decision, error) {
 	for _, set := range of[*workv1alpha1.ManifestWorkReplicaSet](h) {
 		if owner == "ManifestWorkReplicaSet "+set.Namespace+"/"+set.Name {
 			return h.decideFor(set)
+		}
+	}
+	for _, addon := range of[*addonv1beta1.ClusterManagementAddOn](h) {
+		if owner == "ClusterManagementAddOn "+addon.Name || owner == "ClusterManagementAddOn /"+addon.Name {
+			return h.decideAddons(addon)
 		}
 	}
 	return nil, fmt.Errorf("there is no %s", owner)
@@ -271,7 +281,7 @@ func (of *recording) causes(lines []line, f *judge.Finding) (problem string) {
 		since = lines[last].at
 	}
 	for until := lines[last].at; n > 0 && !until.Before(since); n-- {
-		h := after(lines[:n])
+		h := after(before(lines, n))
 		if until = lines[n-1].at; !missing {
 			h.now = lines[last].at
 		}
@@ -290,6 +300,15 @@ func (of *recording) causes(lines []line, f *judge.Finding) (problem string) {
 		problem = cmp.Or(problem, says)
 	}
 	return problem
+}
+
+// before are the first n lines, and the creation of the add-on that the next line has configured.
+func before(lines []line, n int) []line {
+	if n == len(lines) {
+		return created(lines)
+	}
+	all := created(lines[:n+1])
+	return all[:len(all)-1]
 }
 
 // placementsWithWork is for how many placements a cluster has a work. OCM's controller gives a cluster another work if it sees none, or if the work that it

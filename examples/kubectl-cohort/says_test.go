@@ -171,10 +171,10 @@ func FuzzMessages(f *testing.F) {
 	}
 	const start = "2026-11-28T05:20:00Z"
 	commands := [][]string{{"status", "web"}, {"status", "web", "-o", "json"}, {"explain", "c1"}, {"explain", "c2", "-o", "json"}, {"report", "-"}}
-	write := func(t testing.TB, message string, command []string) string {
+	write := func(t testing.TB, input string, command []string) string {
 		var stdout, stderr bytes.Buffer
 		args := append(command[:len(command):len(command)], "-f", "-", "--start", start)
-		if code := cohort(args, strings.NewReader(saying(t, "degmsg.yaml", "", message)), &stdout, &stderr); code != 0 {
+		if code := cohort(args, strings.NewReader(input), &stdout, &stderr); code != 0 {
 			t.Fatalf("%q: %d, %s", args, code, stderr.String())
 		}
 		return stdout.String()
@@ -186,15 +186,17 @@ func FuzzMessages(f *testing.F) {
 		return n
 	}
 	var plain [][4]int
+	said := saying(f, "degmsg.yaml", "", "said")
 	for _, command := range commands {
-		plain = append(plain, of(write(f, "said", command)))
+		plain = append(plain, of(write(f, said, command)))
 	}
 	f.Fuzz(func(t *testing.T, message string) {
 		if !strings.ContainsFunc(message, func(r rune) bool { return r != ' ' && unicode.IsPrint(r) }) {
 			return // it has nothing to show, as one that is empty
 		}
+		input := saying(t, "degmsg.yaml", "", message) // takes as long as a command
 		for i, command := range commands {
-			got := write(t, message, command)
+			got := write(t, input, command)
 			is, page := of(got), command[0] == "report"
 			switch json := json.Valid([]byte(got)); {
 			case is[0] != plain[i][0] || is[3] > 0:

@@ -154,3 +154,28 @@ func TestSeedDecides(t *testing.T) {
 		t.Errorf("only %d messages", first.Messages)
 	}
 }
+
+// TestEventsOfTheCoreGroupAreSelectedByTheirObject says that lists and watches of core Events select by the object and the reason, as
+// `kubectl describe` asks for them, also from the watch cache.
+func TestEventsOfTheCoreGroupAreSelectedByTheirObject(t *testing.T) {
+	play(t, Options{}, func(w *World, s *Server) {
+		for _, server := range []*Server{s, s.Second("cached", 0)} {
+			ctx, events := w.Context(), kubernetes.NewForConfigOrDie(server.Config("me")).CoreV1().Events(server.Name())
+			selects := metav1.ListOptions{FieldSelector: "involvedObject.name=b,reason=Painted"}
+			watched := must(events.Watch(ctx, selects))(w)
+			for _, told := range []struct{ object, reason string }{{"a", "Painted"}, {"b", "Dried"}, {"b", "Painted"}} {
+				must(events.Create(ctx, &corev1.Event{
+					ObjectMeta:     metav1.ObjectMeta{Name: told.object + "." + strings.ToLower(told.reason)},
+					InvolvedObject: corev1.ObjectReference{Kind: "Widget", Namespace: server.Name(), Name: told.object}, Reason: told.reason,
+				}, metav1.CreateOptions{}))(w)
+			}
+			if found := must(events.List(ctx, selects))(w); len(found.Items) != 1 || found.Items[0].Name != "b.painted" {
+				w.T.Errorf("%s lists %v", server.Name(), found.Items)
+			}
+			if first := (<-watched.ResultChan()).Object.(*corev1.Event); first.Name != "b.painted" {
+				w.T.Errorf("%s shows %s first", server.Name(), first.Name)
+			}
+			watched.Stop()
+		}
+	})
+}

@@ -33,6 +33,7 @@ type late struct {
 	from     time.Time
 	reported string // the annotation of the next write, from then on
 	setBack  string // and of one that sets the policy back
+	unknown  string // and of one of another version over an edit
 	// shown says that the messages before the write are unknown: a controller without stamps wrote the policy. The answers
 	// are shown in the root's status before they count.
 	shown bool

@@ -227,6 +227,22 @@ func TestAnEditThatAnotherVersionOverwritesIsNoWaitForAnAnswer(t *testing.T) {
 	}
 }
 
+// O23: a template that neither the edit nor that version changed is not waited for, also if its answer counted late before.
+func TestATemplateThatIsLeftAloneOwesNothing(t *testing.T) {
+	f := handEdited(t, policyv1.Inform)
+	a, b := config("a", 1, time.Second), config("b", 1, time.Second)
+	a.note = "n"
+	f.edit(a, b)
+	f.run(time.Hour)
+	b.content = 77
+	f.byHand("c00", []part{a, b}, false)
+	b.content = 2
+	f.edit(a, b)
+	if f.run(30 * time.Second); f.status.RolloutStatus != "Succeeded" {
+		t.Errorf("%s, %s", f.status.RolloutStatus, f.last.Explain("c00"))
+	}
+}
+
 // O23, O17: where the cluster is cut off, it gives no sign of that version, and does not pass for done.
 func TestAnEditThatAnotherVersionOverwritesIsNoAnswer(t *testing.T) {
 	for how, parts := range handEdits(77) {

@@ -100,7 +100,7 @@ func (r Replica) At(now time.Time) Replica {
 	}
 	if r.late != nil && !now.Before(r.late.from) {
 		r.take(r.late.answers)
-		r.Reported, r.setBack = r.late.reported, r.late.setBack
+		r.Reported, r.setBack, r.unknown = r.late.reported, r.late.setBack, r.late.unknown
 		r.ComplianceTime = later(r.ComplianceTime, r.late.from) // a soak begins now
 		r.late = nil
 	}

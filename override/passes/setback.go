@@ -20,23 +20,33 @@ func isUnheard(policy *policyv1.Policy) bool {
 	return status.Before(spec) && !status.IsZero()
 }
 
-// unknownNotes gives the annotation of a write of another version over an edit by hand of which the cluster gave no sign. The cluster has the
-// content before the edit, which is not known, or the edit.
-func unknownNotes(parts []template, said []message, st *policyv1.PolicyStatus) string {
-	var text strings.Builder
-	for i := range parts {
-		note{message: said[i].id, missed: true}.write(&text, parts[i].name)
-	}
-	for _, name := range removed(parts, st) { // perhaps by the edit
-		note{message: messageOf(name, st).id, missed: true}.write(&text, name)
-	}
-	return text.String()
+// unknownNotes gives the annotation of a write of another version over an edit by hand of which the cluster gave no sign, now and once
+// earlier messages count. The cluster has the content before the edit, which is not known, or the edit. A template that the version leaves
+// as it is passes for one that was not edited.
+func unknownNotes(parts []template, said []message, st *policyv1.PolicyStatus, noted notes, applied time.Time) (now, inTheEnd string) {
+	return notesOver(parts, parts, said, st, noted, applied, func(note, *template, bool) (had, effect string) { return "", "" })
 }
 
 // setBackNotes gives the annotation of a write that sets back an edit by hand of which the cluster gave no sign, now and once earlier
 // messages count. Edited are the templates as they are, and stamped as the stamp's action has them: the same where the edit was of
 // something else. The cluster may have got the edit, or never get it.
 func setBackNotes(edited, stamped []template, said []message, st *policyv1.PolicyStatus, noted notes, applied time.Time) (now, inTheEnd string) {
+	had := func(before note, stamped *template, inTheEnd bool) (had, effect string) {
+		if inTheEnd || before.had == setBack {
+			return setBack, "" // it counts late all the same
+		}
+		if had, effect = before.lastHad(stamped); had != "" {
+			had = setBack + had
+		}
+		return had, effect
+	}
+	return notesOver(edited, stamped, said, st, noted, applied, had)
+}
+
+// notesOver gives the annotation of a write over an edit by hand. Had says what the cluster had before the edit.
+func notesOver(edited, stamped []template, said []message, st *policyv1.PolicyStatus, noted notes, applied time.Time,
+	had func(before note, stamped *template, inTheEnd bool) (had, effect string),
+) (now, inTheEnd string) {
 	silent := isSilent(stamped, said, st, noted)
 	var text, endText strings.Builder
 	add := func(edited, stamped *template, message message) {
@@ -48,11 +58,7 @@ func setBackNotes(edited, stamped []template, said []message, st *policyv1.Polic
 		}
 		before := noted.of[keyOf(edited.name)]
 		next := note{content: edited.content, effect: edited.effect, rest: edited.rest, message: message.id, owed: owed.noted(silent), missed: true}
-		if had, effect := before.lastHad(stamped); inTheEnd || before.had == setBack {
-			next.had = setBack // it counts late all the same
-		} else if had != "" {
-			next.had, next.hadEffect = setBack+had, effect
-		}
+		next.had, next.hadEffect = had(before, stamped, inTheEnd)
 		end := next
 		if answered {
 			next.owed = nil

@@ -100,7 +100,9 @@ func ReplicaOf(policy *policyv1.Policy, st *policyv1.PolicyStatus) Replica {
 		if replica.setBack, end = setBackNotes(parts, templatesOf(&written), said, st, noted, stamp.Applied); replica.late != nil {
 			replica.late.setBack = end
 		}
-		replica.unknown = unknownNotes(parts, said, st)
+		if replica.unknown, end = unknownNotes(parts, said, st, noted, stamp.Applied); replica.late != nil {
+			replica.late.unknown = end
+		}
 	}
 	if replica.take(now); replica.Compliance != "" || replica.late != nil {
 		replica.ComplianceTime = reportTime(st)

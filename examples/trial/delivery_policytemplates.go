@@ -279,7 +279,8 @@ func (d *templateDetails) hasAnswered(t *policyTemplate, u *unstructured.Unstruc
 
 // hasAnsweredIn says whether the newest message is about what the template is now, in one of these states: it is what the cluster said last, so
 // the cluster has done nothing else with the template since. One that was edited by hand has to answer for what was set back. A cluster that never
-// got what was written in between has the content still, of whichever version. One that said anything of what was in between has got it.
+// got what was written in between has the content still, of whichever version. One that said anything of what was in between has got it. What
+// it said with other dependencies or annotations, or with another ignorePending, is not about what the template is now (O17).
 func (d *templateDetails) hasAnsweredIn(t *policyTemplate, states []object) bool {
 	now := states[len(states)-1].(*unstructured.Unstructured)
 	for i, o := range slices.Backward(states) {
@@ -290,7 +291,7 @@ func (d *templateDetails) hasAnsweredIn(t *policyTemplate, states []object) bool
 			return false
 		}
 		if acts && d.hasAnswered(t, u) {
-			return slices.ContainsFunc(all, func(was policyTemplate) bool { return was.name == t.name && was.kind == t.kind && was.own == t.own })
+			return has
 		}
 		if !(has && acts) && i > 0 && isHeard(u, states[i-1].(*unstructured.Unstructured)) {
 			return false

@@ -142,7 +142,7 @@ func (w Warning) entry() string {
 func (w Warning) mandatory() string {
 	what := "has no effect: it has no clusters"
 	if w.Known != "" {
-		what = "has no effect: there is no such group" + w.only()
+		what = "has no effect: there is no such group" + w.only("")
 	}
 	return w.entry() + " " + what
 }
@@ -153,9 +153,10 @@ func (w Warning) gate() string {
 		group, why = fmt.Sprintf("group %q", w.Group.Name), "there is no such group"
 	}
 	if w.Group.Placement != "" {
-		group, why = group+" of placement "+w.Group.Placement, why+" of placement "+w.Group.Placement
+		group, why = group+" of placement "+w.Group.Placement, strings.Replace(why, "there is", "placement "+w.Group.Placement+" has", 1)
+		return fmt.Sprintf("the gate before %s has no effect: %s", group, why) + w.only(" of all placements")
 	}
-	return fmt.Sprintf("the gate before %s has no effect: %s", group, why) + w.only()
+	return fmt.Sprintf("the gate before %s has no effect: %s", group, why) + w.only("")
 }
 
 func (w Warning) order() string {
@@ -163,7 +164,7 @@ func (w Warning) order() string {
 	if w.Group.Name == "" {
 		text = "groupOrder has an entry for groups without a name, which has no effect: there is no such group"
 	}
-	return text + w.only()
+	return text + w.only("")
 }
 
 // statuses gives `the status of a`, or `the statuses of a and 2 more clusters`.
@@ -183,16 +184,16 @@ func (w Warning) named() string {
 	}
 }
 
-// only says which groups there are, where it is known.
-func (w Warning) only() string {
+// only says which groups there are, where it is known, and of which placements where that matters.
+func (w Warning) only(of string) string {
 	switch {
 	case w.Known == "":
 		return ""
 	case strings.Contains(w.Known, ", "):
-		return "; the groups are " + w.Known
+		return "; the groups" + of + " are " + w.Known
 	case w.Known[0] != '"':
-		return "; the only group is group " + w.Known + ", without a name"
+		return "; the only group" + of + " is group " + w.Known + ", without a name"
 	default:
-		return "; the only group is named " + w.Known
+		return "; the only group" + of + " is named " + w.Known
 	}
 }

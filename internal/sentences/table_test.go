@@ -148,7 +148,7 @@ var rooms = []room{
 			{"WarningMandatoryGroupIgnored, by its index", `^warning: mandatory group with index \d+ has no effect: its only cluster is ignored$`},
 			{"WarningGateWithoutGroup", `^warning: the gate before group \d+ has no effect: there is no group with index \d+; the .*`},
 			{"WarningGateWithoutGroup, mistyped", `^warning: the gate before group "[^"]*" has no effect: there is no such group; the .*`},
-			{"WarningGateWithoutGroup, of a placement", `^warning: the gate before group \d+ of placement \S+ has no effect: there is no group with index \d+ of placement \S+; the .*`},
+			{"WarningGateWithoutGroup, of a placement", `^warning: the gate before group \d+ of placement \S+ has no effect: placement \S+ has no group with index \d+; the .*`},
 			{"WarningFreezeWithoutCluster", `^warning: the freeze of \S+ has no effect: the cluster is not selected$`},
 			{"WarningOrderWithoutGroup", `^warning: groupOrder has an entry for group "[^"]*", which has no effect: there is no such group; the .*`},
 			{"WarningOrderWithoutGroup, no name", `^warning: groupOrder has an entry for groups without a name, which has no effect: there is no such group; the .*`},

@@ -104,6 +104,7 @@ type observed struct {
 	success  time.Time // of a cluster that was not found good yet
 	answered bool      // all parts have, whatever that means for the rollout
 	unheard  bool      // nothing was ever heard of one of the parts
+	unfit    bool      // one part does not do, whatever the others still say
 
 	applied time.Time // when the write was sent that brought it
 }

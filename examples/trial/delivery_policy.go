@@ -145,23 +145,27 @@ func readPolicy(states []object) observed {
 		version: versionOfPolicy(u), started: !strings.EqualFold(actionOfPolicy(u), "inform"),
 		dying: u.GetDeletionTimestamp() != nil, finalizer: len(u.GetFinalizers()) > 0, content: contentOf(u),
 	}
-	details, unfit, waits := detailsOf(u), false, len(templates) == 0
+	details, waits, open := detailsOf(u), len(templates) == 0, false
 	h.unheard = slices.ContainsFunc(templates, func(t policyTemplate) bool { return len(details[t.name].History) == 0 })
 	for i := range templates {
 		t := &templates[i]
 		d := details[t.name]
 		if !d.hasAnsweredIn(t, states) {
-			return h
+			open = true
+			continue
 		}
 		if at := d.History[0].LastTimestamp.Time; at.After(h.at) {
 			h.at = at
 		}
-		unfit = unfit || d.Compliant == nonCompliant && (!t.informs() || !h.started)
+		h.unfit = h.unfit || d.Compliant == nonCompliant && (!t.informs() || !h.started)
 		waits = waits || d.Compliant == pending && (!t.informs() || !h.started)
+	}
+	if open {
+		return h
 	}
 	h.answered = true
 	switch {
-	case unfit:
+	case h.unfit:
 		h.answer = doesNot
 	case !waits:
 		h.answer = does

@@ -100,6 +100,47 @@ func (s *snapshot) startedIn(cluster string) (of groupKey, known bool) {
 	return of, known
 }
 
+// stillFailed says whether a deselected cluster has failed with the version and has not succeeded since. What it says in between ends no
+// failure (R49); as long as it was selected, it did.
+func (s *snapshot) stillFailed(cluster string) (failing bool) {
+	since := s.deselectedSince(cluster)
+	for i, states := range s.j.states {
+		if i.kind != s.j.delivery.object {
+			continue
+		}
+		for _, e := range states {
+			if e.rv > s.rv || e.object.GetNamespace() != cluster {
+				break
+			}
+			switch h := s.j.readAt(i, e.rv, e.object); {
+			case e.gone || h.version != s.version || !h.started || h.answer == does:
+				failing = false
+			case h.answer == doesNot:
+				failing = true
+			default:
+				failing = failing && !e.at.Before(since)
+			}
+		}
+	}
+	return failing
+}
+
+// deselectedSince is when complete decisions left a cluster out last.
+func (s *snapshot) deselectedSince(cluster string) (since time.Time) {
+	now, was := s.j.timeOf(s.rv), false
+	for _, d := range s.j.decisions() {
+		if s.rv != 1<<62 && d.at.After(now) {
+			break
+		}
+		_, is := d.groups[cluster]
+		if was && !is {
+			since = d.at
+		}
+		was = is
+	}
+	return since
+}
+
 // moved is a selected cluster that is in flight, and started in a group that is gone. It still counts in that one: the group exists
 // again, before all others.
 func (s *snapshot) moved(now time.Time, l leniency, as reading) (cluster string, of groupKey) {

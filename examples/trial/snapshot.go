@@ -65,8 +65,11 @@ func (j *checker) judged(h observed, o object) observed {
 			h.at = at
 		}
 	}
-	if h.answer == doesNot && j.delivery.patient != nil && j.delivery.patient(j.trial) {
+	switch isPatient := j.delivery.patient != nil && j.delivery.patient(j.trial); {
+	case h.answer == doesNot && isPatient:
 		h.answer = awaited // until the deadline
+	case h.unfit && h.started && !isPatient:
+		h.answer = doesNot // at once
 	}
 	return h
 }
@@ -302,6 +305,9 @@ func (s *snapshot) stands(cluster string, now time.Time, l leniency) seat {
 		return seat{at: succeeded, out: true}
 	}
 	if h, ok := s.observed[cluster]; ok && h.version == s.version && h.started {
+		if h.answer == awaited && !s.isSelected(cluster) && s.stillFailed(cluster) {
+			h.answer = doesNot
+		}
 		return seatOf(h, s.ref.config(), now, l)
 	}
 	if h, ok := s.observed[cluster]; ok && h.version == s.version && h.answer == does && !h.dying && s.isSelected(cluster) {

@@ -40,7 +40,7 @@ func TestEachDutyOfAddOns(t *testing.T) {
 // dutiesOfAddOns are those of trials without those of policies alone.
 func dutiesOfAddOns() map[Duty][]Invariant {
 	duties := maps.Clone(TrialDuties)
-	for _, d := range []Duty{DutyTakeBack, DutyAdopt, DutyEdited, DutyTemplates, DutyReadYourWrites, DutyOneWrite, DutyTimeOfWrite, DutyManagedFields, DutyVerdict, DutyUnregistered, DutyOwnerGone} {
+	for _, d := range []Duty{DutyTakeBack, DutyAdopt, DutyEdited, DutyTemplates, DutyReadYourWrites, DutyOneWrite, DutyTimeOfWrite, DutyVerdict, DutyUnregistered, DutyOwnerGone} {
 		delete(duties, d)
 	}
 	return duties

@@ -60,14 +60,13 @@ func OfPolicies() *Delivery {
 
 // tracelessOfPolicies are the duties that the judge of traces need not find, with the reasons.
 var tracelessOfPolicies = map[Duty]string{
-	DutyVerdict:       "which successes were found good",
-	DutyAdopt:         "which controller wrote a policy",
-	DutyManagedFields: "which controller wrote a policy",
-	DutyEdited:        "what a user edited: it reads neither labels nor dependencies",
-	DutyTemplates:     "what the owner says of each cluster, which it does not read",
-	DutyOwnerGone:     "what happens after the owner was deleted: the trace ends before",
-	DutyRecord:        "whether a cluster that timed out had failed, once its policy is gone: a policy goes at once",
-	DutyReadBack:      "whether a cluster that timed out had failed, once its policy is gone: a policy goes at once",
+	DutyVerdict:   "which successes were found good",
+	DutyAdopt:     "which controller wrote a policy",
+	DutyEdited:    "what a user edited: it reads neither labels nor dependencies",
+	DutyTemplates: "what the owner says of each cluster, which it does not read",
+	DutyOwnerGone: "what happens after the owner was deleted: the trace ends before",
+	DutyRecord:    "whether a cluster that timed out had failed, once its policy is gone: a policy goes at once",
+	DutyReadBack:  "whether a cluster that timed out had failed, once its policy is gone: a policy goes at once",
 }
 
 func putPolicy(ctx context.Context, r *runner, version string, first bool) error {

@@ -164,10 +164,9 @@ const (
 	DutyEdited     Duty = "write back what was changed by hand"
 	DutyTemplates  Duty = "read each object with its templates"
 
-	DutyManagedFields Duty = "read each object with its managed fields"
-	DutyVerdict       Duty = "count a success once it was found good"
-	DutyUnregistered  Duty = "ignore deselected clusters without a ManagedCluster"
-	DutyOwnerGone     Duty = "delete the workload of an owner that is gone"
+	DutyVerdict      Duty = "count a success once it was found good"
+	DutyUnregistered Duty = "ignore deselected clusters without a ManagedCluster"
+	DutyOwnerGone    Duty = "delete the workload of an owner that is gone"
 )
 
 // TrialDuties are those that matter in trials, with the invariants that a controller breaks which ignores one.
@@ -188,7 +187,6 @@ var TrialDuties = map[Duty][]Invariant{
 	DutyReadYourWrites: {invLeavers, invExposed, invConcurrency},
 	DutyOneWrite:       {invLeavers, invExposed, invConcurrency},
 	DutyTimeOfWrite:    {invOrder, invMandatory, invDeadline},
-	DutyManagedFields:  {invDone},
 	DutyVerdict:        {invConcurrency},
 	DutyUnregistered:   {invLeft, invLate},
 	DutyOwnerGone:      {invRemoved},
@@ -280,10 +278,6 @@ func (t *trial) focusTrial(rng *rand.Rand) {
 		}
 		t.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup,
 			ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
-	case DutyManagedFields:
-		// The version of another controller is on all clusters, and none of them has answered.
-		everywhere(silences, 1)
-		t.first, t.effects[0], t.acts = true, effect{}, nil
 	case DutyVerdict:
 		everywhere("", 0)
 		config.ProgressDeadline = "9s"

@@ -42,7 +42,7 @@ func (r *runner) edit(ctx context.Context, rng *rand.Rand) {
 // the middle of an edit: some or all objects have the next version, and no process has answered it. Nothing else happens for a while.
 func (r *runner) takeOver(ctx context.Context) (edited bool, err error) {
 	t, rng := r.subject.Delivery, drawn(r.seed, "switch")
-	if t.strip == nil || t.validates(r.trial) || r.ignored != DutyAdopt && r.ignored != DutyManagedFields && rng.IntN(3) > 0 {
+	if t.strip == nil || t.validates(r.trial) || r.ignored != DutyAdopt && rng.IntN(3) > 0 {
 		return false, nil
 	}
 	r.mu.Lock()
@@ -55,7 +55,7 @@ func (r *runner) takeOver(ctx context.Context) (edited bool, err error) {
 	from, next := time.Now(), fmt.Sprintf("v%d", r.version+1)
 	other := r.site.clients("propagator") // managed fields have one time for all that a manager wrote, and people write, too
 	r.leader().net.die()
-	edited = len(all) > 0 && t.replicates(r.trial, all[0], next) != nil && (r.ignored == DutyManagedFields || r.ignored == "" && rng.IntN(2) == 0)
+	edited = len(all) > 0 && t.replicates(r.trial, all[0], next) != nil && r.ignored == "" && rng.IntN(2) == 0
 	most := len(all)
 	if edited {
 		if r.ignored == "" && rng.IntN(2) == 0 {

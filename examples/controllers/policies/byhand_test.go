@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -123,6 +124,8 @@ func TestPoliciesOfOCMsPropagatorAreTakenOver(t *testing.T) {
 	for _, cluster := range []string{"a", "b"} {
 		h.edit(cluster, func(o *unstructured.Unstructured) {
 			o.SetAnnotations(map[string]string{"argocd.argoproj.io/compare-options": "IgnoreExtraneous"})
+			o.SetGeneration(1) // as OCM's propagator created it
+			o.SetCreationTimestamp(metav1.NewTime(h.clock.Add(-time.Hour)))
 		})
 	}
 	h.restart()
@@ -143,6 +146,34 @@ func TestPoliciesOfOCMsPropagatorAreTakenOver(t *testing.T) {
 	h.edit("b", func(o *unstructured.Unstructured) { o.Object["spec"].(map[string]any)["severity"] = "of yesterday" })
 	h.restart()
 	h.wrote("b: update enforce")
+}
+
+// Where a cache leaves managed fields out, nothing tells when OCM's propagator wrote a replica that it has changed. Each is written once, for
+// its stamp alone, and none loses its compliance.
+func TestPoliciesWithoutManagedFieldsAreTakenOverByAWrite(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a")
+	h.bind("prod", "prod", itself(), "")
+	h.policy("remediationAction: enforce\n" + templates)
+	h.wrote("a: create enforce")
+	h.report(policyv1.Compliant, "a")
+	h.wrote("")
+	before := h.status()
+	h.edit("a", func(o *unstructured.Unstructured) {
+		o.SetAnnotations(nil)
+		o.SetGeneration(2)
+		o.SetManagedFields(nil)
+	})
+	h.restart()
+	h.wrote("a: update enforce")
+	if got, want := h.status(), strings.ReplaceAll(before, "Succeeded", "Progressing"); got != want {
+		t.Errorf("after the write %s, want %s", got, want)
+	}
+	h.clock = h.clock.Add(6 * time.Minute)
+	h.wrote("")
+	if got := h.status(); got != before {
+		t.Errorf("after five minutes %s, before the switch %s", got, before)
+	}
 }
 
 // A deleted Placement selects no cluster. It is read live, since a cache without it may be behind. Until the API server has answered,

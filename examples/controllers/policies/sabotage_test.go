@@ -40,7 +40,6 @@ var outsideDuties = map[proof.Duty][]proof.Invariant{
 	proof.DutyReadYourWrites: proof.TrialDuties[proof.DutyReadYourWrites],
 	proof.DutyOneWrite:       proof.TrialDuties[proof.DutyOneWrite],
 	proof.DutyTimeOfWrite:    proof.TrialDuties[proof.DutyTimeOfWrite],
-	proof.DutyManagedFields:  proof.TrialDuties[proof.DutyManagedFields],
 	proof.DutyVerdict:        proof.TrialDuties[proof.DutyVerdict],
 	proof.DutyUnregistered:   proof.TrialDuties[proof.DutyUnregistered],
 	proof.DutyOwnerGone:      proof.TrialDuties[proof.DutyOwnerGone],
@@ -101,10 +100,6 @@ func (s *saboteur) keep(keep cache.TransformFunc) cache.TransformFunc {
 // keepReplica reads a replica without what the process is to ignore.
 func (s *saboteur) keepReplica(u *unstructured.Unstructured, keep cache.TransformFunc) (any, error) {
 	read := u.DeepCopy()
-	if s.process.Ignored == proof.DutyManagedFields {
-		u = u.DeepCopy()
-		u.SetManagedFields(nil)
-	}
 	kept, err := keep(u)
 	p, ok := kept.(*policy)
 	if !ok || err != nil {
